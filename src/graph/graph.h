@@ -1,0 +1,147 @@
+/* The IR: values, nodes, a graph. Nothing here knows a file format, a pass or a plan.
+ *
+ * A graph is in static single assignment: each value has one producer (a node, an input, or
+ * constant data). Nodes stand in an order in which every value is produced before it is read.
+ * Activations are channels last, batch first, once `normalize/layout` has run; the operators
+ * themselves are defined channels last only, so importers of other layouts put Transposes around
+ * them and the layout pass takes them away.
+ *
+ * Everything lives in the graph's arena.
+ */
+#ifndef TW_GRAPH_GRAPH_H
+#define TW_GRAPH_GRAPH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "runtime/kernel.h"
+
+struct tw_opdef;
+typedef struct tw_node tw_node;
+
+/* Shape and element type. A tensor has at most INT32_MAX elements and bytes. */
+typedef struct tw_shape {
+    tw_dtype dtype;
+    int rank; /* 0..TW_MAX_RANK */
+    int32_t dim[TW_MAX_RANK];
+} tw_shape;
+
+/* real = scale[i] * (stored - zero_point[i]), i = 0 when count is 1, else the index on `axis`. */
+typedef struct tw_quant {
+    int count; /* 0: not quantised; 1: per tensor; dim[axis]: per channel */
+    int axis;
+    const float *scale;
+    const int32_t *zero_point;
+} tw_quant;
+
+typedef struct tw_value {
+    const char *name; /* unique in the graph, never empty; any bytes */
+    tw_shape shape;
+    tw_quant quant;
+    const void *data;  /* constant elements, dense, little-endian; null: computed or an input */
+    tw_node *producer; /* null: input or constant */
+    int index;         /* scratch number for passes (see tw_graph_number) */
+    bool is_input, is_output;
+} tw_value;
+
+/* The float bounds of a fused activation, in real (dequantised) terms. */
+typedef struct tw_clamp {
+    float low, high; /* -INFINITY and INFINITY: none */
+} tw_clamp;
+
+struct tw_node {
+    const struct tw_opdef *op;
+    const char *name; /* for messages; may equal an output's name, never null */
+    int in_count, out_count;
+    tw_value **in;    /* null entries: optional operands that are absent */
+    tw_value **out;   /* null entries: optional outputs nobody reads */
+    void *attributes; /* op->attribute_bytes bytes, 32-bit words; null when the op has none */
+    tw_clamp clamp;
+    bool removed;     /* by a pass; swept by tw_graph_sweep */
+    int index;        /* scratch number for passes */
+};
+
+typedef struct tw_graph {
+    tw_arena *arena;
+    const char *name;
+    tw_node **nodes;
+    int node_count, node_capacity;
+    tw_value **values; /* every value, in order of creation */
+    int value_count, value_capacity;
+    tw_value **inputs;
+    int input_count, input_capacity;
+    tw_value **outputs; /* may repeat a value, an input or a constant */
+    int output_count, output_capacity;
+    void *names; /* name table, see tw_unique_name */
+} tw_graph;
+
+tw_graph *tw_graph_new(tw_arena *arena, const char *name);
+
+/* A name not yet taken in the graph: `base`, or base with a number behind it. */
+const char *tw_unique_name(tw_graph *graph, const char *base);
+
+/* New values. Names are made unique. Data is not copied and must live as long as the graph. */
+tw_value *tw_graph_value(tw_graph *graph, const char *name, tw_shape shape);
+tw_value *tw_graph_input(tw_graph *graph, const char *name, tw_shape shape);
+tw_value *tw_graph_constant(tw_graph *graph, const char *name, tw_shape shape, const void *data);
+void tw_graph_output(tw_graph *graph, tw_value *value);
+
+/* Append a node: attribute ranges are checked, output shapes computed by the operator's `shape`,
+ * outputs created (named `out_names[i]`, or after the node where null). `attributes` is copied;
+ * null takes the defaults. Returns null with a message on failure: never a half-built node.
+ * Quantisation of outputs is the caller's to set (node->out[i]->quant) unless the operator is a
+ * MOVE or VIEW, whose output takes its first input's. */
+tw_node *tw_graph_node(tw_graph *graph, const struct tw_opdef *op, const char *name,
+                       tw_value *const *in, int in_count, int out_count,
+                       const char *const *out_names, const void *attributes, tw_diag *diag);
+
+/* The same, placed before `position` instead of at the end (linear in the number of nodes behind).
+ * Passes that insert many nodes build a new node list instead: tw_graph_rebuild. */
+tw_node *tw_graph_node_before(tw_graph *graph, const tw_node *position, const struct tw_opdef *op,
+                              const char *name, tw_value *const *in, int in_count, int out_count,
+                              const void *attributes, tw_diag *diag);
+
+/* Every reader of `from`, graph outputs included, reads `to` instead (linear in the graph). */
+void tw_graph_replace(tw_graph *graph, tw_value *from, tw_value *to);
+
+/* Drop removed nodes and restore a topological order (stable); values that nothing produces or
+ * reads any more are forgotten. */
+bool tw_graph_sweep(tw_graph *graph, tw_diag *diag);
+
+/* Readers of each value, as of the call: readers[first[v->index] .. first[v->index + 1]) . Numbers
+ * all values (v->index) and nodes (n->index) by position. Allocated in `arena`. */
+typedef struct tw_uses {
+    int *first;
+    tw_node **readers;
+} tw_uses;
+tw_uses tw_graph_uses(tw_graph *graph, tw_arena *arena);
+int tw_use_count(const tw_uses *uses, const tw_value *value); /* nodes only, not graph outputs */
+
+/* Everything above that must hold, checked: run between any two passes. */
+bool tw_graph_check(const tw_graph *graph, tw_diag *diag);
+
+/* Multiply-accumulates of the whole graph. */
+uint64_t tw_graph_macs(const tw_graph *graph);
+
+/* Shape helpers. */
+int64_t tw_shape_elements(const tw_shape *shape);
+uint32_t tw_shape_bytes(const tw_shape *shape);
+bool tw_shape_equal(const tw_shape *a, const tw_shape *b); /* type and extents */
+tw_shape tw_shape_of(tw_dtype dtype, int rank, const int32_t *dim);
+const char *tw_dtype_name(tw_dtype dtype);        /* "f32", "s8", ... */
+tw_dtype tw_dtype_from_name(const char *name);    /* TW_NO_DTYPE when unknown */
+/* "f32[1,3,16,16]" into text. */
+void tw_shape_text(const tw_shape *shape, char *text, unsigned bytes);
+
+bool tw_quant_equal(const tw_quant *a, const tw_quant *b);
+/* A per-tensor quantisation in the arena. */
+tw_quant tw_quant_per_tensor(tw_arena *arena, float scale, int32_t zero_point);
+/* Element i of a constant as a number (integers exact to 2^53; scale not applied). */
+double tw_constant_at(const tw_value *value, int64_t i);
+
+/* The dense tensor record of a value (offset and region 0), as kernels see it. */
+tw_tensor tw_tensor_of(const tw_value *value);
+
+#endif

@@ -1,0 +1,131 @@
+/* The operator record: what the compiler knows of an operator. One operator, one place: NAME.h
+ * (attributes and formula), NAME.c (this record, ends in `const tw_opdef tw_op_NAME`), NAME.rt.c
+ * (kernels), NAME.txt (vectors from an independent oracle); families have one row a member in a
+ * .def file instead. A null function means the family default that stands beside it. */
+#ifndef TW_OPS_OP_H
+#define TW_OPS_OP_H
+
+#include "graph/graph.h"
+#include "ops/attributes.h"
+
+typedef enum tw_op_kind {
+    TW_MATH, /* own kernels per type */
+    TW_LUT,  /* f32 kernel; s8 by a 256-byte table computed from the same scalar function */
+    TW_MOVE, /* bytes only; one kernel for all types */
+    TW_VIEW, /* no kernel: the planner aliases the buffer */
+    TW_HOST  /* must be folded or lowered before planning */
+} tw_op_kind;
+
+/* What an operator's `shape` is given and fills in. */
+typedef struct tw_shape_call {
+    const struct tw_opdef *op;
+    const char *node; /* name, for messages */
+    int in_count, out_count;
+    tw_value *const *in;    /* null entries: absent */
+    const void *attributes; /* already range-checked; may be completed? no: read-only */
+    tw_shape *out;          /* out_count, to be filled in */
+    tw_diag *diag;
+} tw_shape_call;
+
+/* Fail in `shape`: code failed for a malformed node, unsupported for one beyond our limits. */
+#define TW_SHAPE_FAIL(call, ...)                                                                   \
+    tw_fail((call)->diag, TW_CODE_FAILED, (call)->node, (call)->op->name, __VA_ARGS__)
+#define TW_SHAPE_UNSUPPORTED(call, ...)                                                            \
+    tw_fail((call)->diag, TW_CODE_UNSUPPORTED, (call)->node, (call)->op->name, __VA_ARGS__)
+
+/* How rows of input i relate to rows of the output on band axis `axis` (see plan.h). */
+typedef struct tw_rowmap {
+    int rows; /* TW_ROWS_* */
+    int32_t num, den, off, off2;
+} tw_rowmap;
+
+static inline tw_rowmap tw_rows_identity(void)
+{
+    return (tw_rowmap){TW_ROWS_MAPPED, 1, 1, 0, 0};
+}
+static inline tw_rowmap tw_rows_whole(void)
+{
+    return (tw_rowmap){TW_ROWS_WHOLE, 1, 1, 0, 0};
+}
+static inline tw_rowmap tw_rows_accumulated(void)
+{
+    return (tw_rowmap){TW_ROWS_ACCUMULATED, 1, 1, 0, 0};
+}
+
+/* A node as a kernel will run it: the back end's answer. */
+typedef struct tw_lowering {
+    const tw_kernel *kernel;
+    int blob_count;
+    struct {
+        void *data;
+        uint32_t bytes;
+    } blob[TW_MAX_BLOBS]; /* in the arena given */
+    uint32_t scratch;     /* bytes, for the largest call (first, middle or last band, whole) */
+    uint32_t memory;      /* bytes of step memory */
+    tw_bound clamp_low, clamp_high;
+} tw_lowering;
+
+typedef struct tw_op_sample tw_op_sample;
+
+typedef struct tw_opdef {
+    uint16_t code;    /* stable, 1..65535: it is written into plans */
+    tw_op_kind kind;
+    const char *name; /* IR name, CamelCase */
+    const char *formula; /* one line for the docs */
+    int min_in, max_in, min_out, max_out; /* max may be TW_MAX_OPERANDS - 1 */
+    const tw_attribute *attributes;
+    int attribute_count;
+    uint32_t attribute_bytes;
+
+    /* Output shapes and types. Default: out = first input's shape and type. */
+    bool (*shape)(const tw_shape_call *call);
+    /* Default: identity where the input has the output's extent on the axis, whole otherwise. */
+    tw_rowmap (*rows)(const tw_node *node, int input, int axis);
+    /* Multiply-accumulates; must equal the kernel check's *work where that counts MACs.
+     * Default: 0. */
+    uint64_t (*macs)(const tw_node *node);
+    /* The portable back end: choose the kernel for the operand types, prepare tables, size scratch
+     * and memory. Default tw_lower_default: by the first input's type, clamp bounds from the node.
+     * Fails with `unsupported` where no kernel fits the types. */
+    bool (*lower)(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag);
+    /* May the output lie exactly over input i (element for element, same size)? Default: no. */
+    bool (*in_place)(const tw_node *node, int input);
+    /* The scalar function of a LUT operator (attributes as the kernel's). Null for others. */
+    float (*scalar)(float x, const void *attributes);
+
+    const char *limits;   /* text for the docs of what `shape` and `lower` refuse */
+    const char *samples;  /* text IR lines for the property tests, see docs/architecture.md */
+    const char *onnx;     /* space-separated ONNX names that map straight to it (families), or "" */
+    const char *tests;    /* space-separated names of independent vectors, filled by rows */
+
+    const tw_kernel *const *kernels; /* device kernels, null-terminated; null: none */
+} tw_opdef;
+
+/* The ledger. */
+extern const tw_opdef *const tw_ops[];
+extern const int tw_op_count;
+const tw_opdef *tw_op_by_name(const char *name); /* null when unknown */
+const tw_opdef *tw_op_by_code(uint32_t code);
+/* Every kernel of the ledger by id; null when unknown. */
+const tw_kernel *tw_kernel_by_id(uint32_t id);
+
+/* Family defaults, callable from an operator's own functions. */
+bool tw_shape_default(const tw_shape_call *call);
+tw_rowmap tw_rows_default(const tw_node *node, int input, int axis);
+bool tw_lower_default(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag);
+
+/* The op's kernel with this signature, or null. */
+const tw_kernel *tw_op_kernel(const tw_opdef *op, int signature);
+/* The signature for plain (unquantised) arithmetic on a type: f32, s32, s64, u8, bool, ...; int8
+ * with scales is TW_SIG_s8. 0: none. */
+int tw_signature_of(const tw_value *value);
+
+/* Fill the lowering's clamp from the node's, in the output's own terms: floats as they are, int8
+ * through scale and zero point, intersected with the type's range. */
+void tw_lower_clamp(const tw_node *node, tw_lowering *lowering);
+
+/* Run a node on constant inputs with the device kernels: constant folding, property tests.
+ * Outputs get `data` (in `arena`). band: rows a call, 0 for whole. */
+bool tw_evaluate(tw_node *node, tw_arena *arena, int band, tw_diag *diag);
+
+#endif

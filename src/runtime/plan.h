@@ -1,0 +1,145 @@
+/* The plan format, defined once: the compiler writes these structures, the runtime reads them in
+ * place. Little-endian; every structure has fixed-width fields and no hidden padding; sections are
+ * 16-byte aligned, checksummed with CRC-32 (zlib's polynomial) and follow each other without gaps
+ * other than zero bytes. docs/plan-format.md explains each field.
+ *
+ *     header | directory (one entry a section) | section | section | ...
+ */
+#ifndef TW_RUNTIME_PLAN_H
+#define TW_RUNTIME_PLAN_H
+
+#include "tilewright/runtime.h"
+
+#define TW_PLAN_MAGIC 0x4C505754u /* "TWPL" */
+#define TW_PLAN_MAJOR 1u          /* a runtime reads its own major version only */
+#define TW_PLAN_MINOR 0u          /* and any minor version up to its own */
+#define TW_PLAN_ALIGN 16u
+
+#define TW_ABSENT 0xFFFFFFFFu /* no tensor, no stream, no step */
+#define TW_MAX_OPERANDS 16u   /* inputs plus outputs of a step; bounds the runtime's stack */
+#define TW_MAX_BLOBS 8u       /* prepared tables of a step */
+
+/* Rows counted beyond any tensor: what a resident or finished tensor offers. */
+#define TW_ALL_ROWS 0x40000000
+
+/* Section kinds, each present at most once, in this order. The optional ones may be missing. */
+#define TW_PLAN_SECTION_LIST(X)                                                                    \
+    X(TW_SECTION_KERNELS, 1, uint32_t)            /* kernel ids, no two equal */                   \
+    X(TW_SECTION_TENSORS, 2, tw_tensor)                                                            \
+    X(TW_SECTION_SEGMENTS, 3, tw_plan_segment)    /* in execution order */                         \
+    X(TW_SECTION_STEPS, 4, tw_plan_step)          /* grouped by segment */                         \
+    X(TW_SECTION_OPERANDS, 5, tw_plan_operand)    /* grouped by step: inputs, then outputs */      \
+    X(TW_SECTION_STREAMS, 6, tw_plan_stream)      /* grouped by segment */                         \
+    X(TW_SECTION_ATTRIBUTES, 7, uint32_t)         /* 32-bit words, grouped by step */              \
+    X(TW_SECTION_BLOBS, 8, tw_plan_blob)          /* prepared tables, grouped by step */           \
+    X(TW_SECTION_INPUTS, 9, uint32_t)             /* tensor indices */                             \
+    X(TW_SECTION_OUTPUTS, 10, uint32_t)           /* tensor indices */                             \
+    X(TW_SECTION_CONSTANTS, 11, uint8_t)          /* weights and tables, used in place */          \
+    X(TW_SECTION_NAMES, 12, uint8_t)              /* optional: see tw_plan_names */                \
+    X(TW_SECTION_ORIGIN, 13, uint8_t)             /* optional: compiler version, options: text */
+
+enum {
+#define TW_SECTION_ENUM(name, value, type) name = value,
+    TW_PLAN_SECTION_LIST(TW_SECTION_ENUM)
+#undef TW_SECTION_ENUM
+    TW_SECTION_LIMIT = 14
+};
+
+typedef struct tw_plan_section {
+    uint32_t kind;
+    uint32_t offset; /* bytes from the plan's start, a multiple of TW_PLAN_ALIGN */
+    uint32_t bytes;  /* exact, without the zero padding that follows */
+    uint32_t crc;    /* CRC-32 of the bytes and the padding up to the next section */
+} tw_plan_section;
+
+/* 128 bytes. */
+typedef struct tw_plan_header {
+    uint32_t magic;
+    uint16_t major, minor;
+    uint32_t bytes;         /* the whole file */
+    uint32_t crc;           /* of header and directory, this field taken as 0 */
+    uint32_t section_count;
+    uint32_t region_bytes[TW_MAX_REGIONS]; /* arena sizes; [0] is 0 (constants are in the plan) */
+    uint32_t activations;   /* announced: bytes of the fast and slow arenas less the two below */
+    uint32_t scratch;       /* announced: bytes of scratch beyond the activations' own peak */
+    uint32_t state;         /* announced: bytes of the state arena */
+    uint32_t context;       /* announced: tw_context and the row counters */
+    uint32_t counters;      /* offset of the row counters in the fast arena */
+    uint32_t counter_count; /* pairs of int32: the largest segment's steps plus streams */
+    uint32_t slow;          /* announced: bytes of the slow arena, included in activations */
+    uint64_t work;          /* sum of the steps' work: multiply-accumulates or element operations */
+    uint8_t source_sha256[32];
+    uint32_t compiler_version; /* major << 16 | minor << 8 | patch */
+    uint32_t reserved[5];
+} tw_plan_header;
+
+/* Consecutive steps that are executed together. A segment of one step runs whole, or in bands. */
+typedef struct tw_plan_segment {
+    uint32_t first_step, step_count;
+    uint32_t first_stream, stream_count;
+    uint32_t axis;          /* the band axis: every axis before it has extent 1 in each stream */
+    uint32_t source;        /* index in the segment of the stream fed from outside, or TW_ABSENT */
+    uint32_t source_band;   /* rows by which the source advances */
+    uint32_t reserved;
+} tw_plan_segment;
+
+/* A tensor of which a segment holds rows: one of its steps' outputs, or its source. */
+typedef struct tw_plan_stream {
+    uint32_t tensor;
+    uint32_t producer;      /* step index within the segment, or TW_ABSENT for the source */
+    uint32_t first_reader, last_reader; /* steps within the segment that read it; first > last: none */
+} tw_plan_stream;
+
+/* One kernel, called once per band. */
+typedef struct tw_plan_step {
+    uint32_t kernel;        /* index in the kernel list */
+    uint32_t operator_code; /* for messages; the runtime attaches no meaning to it */
+    uint32_t first_operand;
+    uint16_t input_count, output_count;
+    uint32_t first_attribute, attribute_words;
+    uint32_t first_blob, blob_count;
+    uint32_t band;          /* at most so many rows a firing */
+    uint32_t scratch_offset, scratch_bytes; /* in the fast arena */
+    uint32_t memory_offset, memory_bytes;   /* step memory (accumulators), in the fast arena */
+    uint32_t clamp_low, clamp_high;         /* bits of a float or of an int32: see tw_clamp */
+    uint32_t reserved;
+    uint64_t work;          /* what the kernel's check must compute from shapes and attributes */
+} tw_plan_step;
+
+/* How rows of an operand relate to rows of the step's outputs. */
+enum {
+    TW_ROWS_MAPPED = 0,     /* v input rows allow floor((v * num + off) / den) output rows, and
+                               output row o first needs input row floor((o * den + off2) / num) */
+    TW_ROWS_WHOLE = 1,      /* needed whole before the first output row */
+    TW_ROWS_ACCUMULATED = 2,/* taken row by row into step memory; outputs appear after the last */
+    TW_ROWS_FINAL = 3       /* an output that is complete only when the step is */
+};
+
+typedef struct tw_plan_operand {
+    uint32_t tensor;        /* or TW_ABSENT: an optional operand that is not there */
+    uint32_t stream;        /* index within the segment, or TW_ABSENT: resident */
+    uint32_t rows;          /* TW_ROWS_* */
+    int32_t num, den, off, off2;
+    uint32_t reserved;
+} tw_plan_operand;
+
+/* A table prepared at compile time for a kernel, in the constants. */
+typedef struct tw_plan_blob {
+    uint32_t offset, bytes;
+} tw_plan_blob;
+
+#define TW_ASSERT_SIZE(type, bytes) typedef char tw_size_of_##type[sizeof(type) == (bytes) ? 1 : -1]
+TW_ASSERT_SIZE(tw_tensor, 72);
+TW_ASSERT_SIZE(tw_plan_section, 16);
+TW_ASSERT_SIZE(tw_plan_header, 128);
+TW_ASSERT_SIZE(tw_plan_segment, 32);
+TW_ASSERT_SIZE(tw_plan_stream, 16);
+TW_ASSERT_SIZE(tw_plan_step, 72);
+TW_ASSERT_SIZE(tw_plan_operand, 32);
+TW_ASSERT_SIZE(tw_plan_blob, 8);
+TW_ASSERT_SIZE(tw_context, 96);
+
+/* zlib's CRC-32. Start with 0; feed the result back in to continue. */
+uint32_t tw_crc32(uint32_t crc, const void *data, uint32_t bytes);
+
+#endif
