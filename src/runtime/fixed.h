@@ -1,0 +1,43 @@
+/* Fixed-point requantisation: TFLite's reference arithmetic with its double rounding.
+ * Source of the formulas: the TFLite quantisation specification and gemmlowp's fixed point. */
+#ifndef TW_RUNTIME_FIXED_H
+#define TW_RUNTIME_FIXED_H
+
+#include <stdint.h>
+
+/* High 32 bits of 2 * a * b, rounded to nearest (halves away from zero for positive products,
+ * towards zero for negative ones); saturates the one overflow. */
+static inline int32_t tw_high_mul(int32_t a, int32_t b)
+{
+    if (a == b && a == INT32_MIN)
+        return INT32_MAX;
+    int64_t product = (int64_t)a * b;
+    int64_t nudge = product >= 0 ? (int64_t)1 << 30 : 1 - ((int64_t)1 << 30);
+    return (int32_t)((product + nudge) / ((int64_t)1 << 31));
+}
+
+/* x / 2^exponent, rounded to nearest, halves away from zero. 0 <= exponent <= 31. */
+static inline int32_t tw_shift_right(int32_t x, int32_t exponent)
+{
+    int32_t mask = (int32_t)(((int64_t)1 << exponent) - 1);
+    int32_t remainder = x & mask;
+    int32_t threshold = (mask >> 1) + (x < 0 ? 1 : 0);
+    return (x >> exponent) + (remainder > threshold ? 1 : 0);
+}
+
+/* x * multiplier * 2^(shift - 31), multiplier in [2^30, 2^31) or 0, shift in [-31, 30]. A left
+ * shift wraps as the reference does; the compiler proves that it cannot. */
+static inline int32_t tw_requantize(int32_t x, int32_t multiplier, int32_t shift)
+{
+    int32_t left = shift > 0 ? shift : 0;
+    int32_t right = shift > 0 ? 0 : -shift;
+    int32_t shifted = (int32_t)((uint32_t)x << left);
+    return tw_shift_right(tw_high_mul(shifted, multiplier), right);
+}
+
+static inline int32_t tw_clamp_s32(int32_t x, int32_t low, int32_t high)
+{
+    return x < low ? low : (x > high ? high : x);
+}
+
+#endif
