@@ -1,0 +1,216 @@
+/* The tilewright compiler as a library: a model file and options in, the bytes of a plan and a
+ * report on where every byte lives out. The command line is a client of this header.
+ *
+ *     tw_diag diag = {0};
+ *     tw_compile_options options;
+ *     tw_compile_options_default(&options);
+ *     tw_compiled compiled;
+ *     if (tw_parse_memories("256K", &options.memories, &diag) &&
+ *         tw_compile_file("model.onnx", &options, &compiled, &diag))
+ *         fwrite(compiled.plan, 1, compiled.plan_bytes, file);
+ *     tw_compiled_free(&compiled);
+ */
+#ifndef TILEWRIGHT_COMPILER_H
+#define TILEWRIGHT_COMPILER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tilewright/diag.h"
+#include "tilewright/runtime.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tw_graph;
+struct tw_arena;
+
+/* --- options ---------------------------------------------------------------------------------- */
+
+/* One memory that the plan may use. */
+typedef struct tw_memory_spec {
+    char name[16];
+    bool given;    /* named by the user */
+    bool bounded;  /* `bytes` is a limit; otherwise as large as it takes */
+    uint32_t bytes;
+    double cost;   /* of a byte moved, relative to a byte of the fast memory */
+} tw_memory_spec;
+
+typedef struct tw_memories {
+    tw_memory_spec fast;  /* activations, scratch, state, context. Unbounded when nothing is given */
+    tw_memory_spec slow;  /* what the fast memory cannot hold. Unused unless given */
+    tw_memory_spec flash; /* weights, read in place */
+} tw_memories;
+
+/* Nothing given: one unbounded fast memory. */
+void tw_memories_default(tw_memories *memories);
+
+/* What `-m` takes: `256K`; `256K+4M` (fast + slow); `sram:128K,psram:8M@6,flash@4` (name, bytes,
+ * cost; the memory called flash holds the weights; of the others the cheapest is the fast one).
+ * K is 1,024, M 1,048,576. Fails with TW_CODE_USAGE. */
+bool tw_parse_memories(const char *text, tw_memories *memories, tw_diag *diag);
+
+typedef enum tw_io_layout {
+    TW_IO_KEEP, /* inputs and outputs have the axes of the model, whatever transposes that takes */
+    TW_IO_NHWC  /* inputs and outputs are channels last */
+} tw_io_layout;
+
+typedef enum tw_prefer {
+    TW_PREFER_BALANCED, /* the least memory whose cost is within 10% of the best that fits */
+    TW_PREFER_MEMORY,
+    TW_PREFER_SPEED
+} tw_prefer;
+
+/* An extent for every axis of an input that the model leaves open. */
+typedef struct tw_input_shape {
+    const char *name; /* null or empty: the first input */
+    int rank;
+    int32_t dim[TW_MAX_RANK];
+} tw_input_shape;
+
+/* A value offered for an input. It is taken, and the input disappears, only where the model cannot
+ * be compiled otherwise: where it fixes a shape, an axis, a count or a pad. */
+typedef struct tw_offered_input {
+    const char *name;
+    tw_dtype dtype;
+    int rank;
+    int32_t dim[TW_MAX_RANK];
+    const void *data; /* dense, little-endian; must live until tw_compiled_free */
+} tw_offered_input;
+
+typedef struct tw_compile_options {
+    tw_memories memories;
+    const tw_input_shape *input_shapes;
+    int input_shape_count;
+    const tw_offered_input *offered;
+    int offered_count;
+    tw_io_layout io_layout;
+    tw_prefer prefer;
+    const char *backends;  /* comma-separated, `name` or `name:cpu`; null: "reference" */
+    bool strip;            /* leave names out of the plan */
+    uint64_t random_bands; /* for tests: not 0 splits every step into random bands of this seed */
+
+    /* Called after each stage and pass with its name ("import", "fold", ...); may be null. */
+    void (*dump)(void *user, const char *stage, const struct tw_graph *graph);
+    void *dump_user;
+    /* Called now and then with what is being done and how much of it, 0 to 1; may be null. */
+    void (*progress)(void *user, const char *stage, double fraction);
+    void *progress_user;
+} tw_compile_options;
+
+void tw_compile_options_default(tw_compile_options *options);
+
+/* --- report ----------------------------------------------------------------------------------- */
+
+typedef struct tw_report_step {
+    const char *name;      /* of the node, or "" */
+    const char *operator_name;
+    const char *backend;   /* that runs it: "reference", ... */
+    uint32_t kernel;       /* kernel id */
+    uint32_t segment;      /* index */
+    tw_dtype dtype;        /* of the first output */
+    int rank;
+    int32_t dim[TW_MAX_RANK];
+    uint32_t band_rows;    /* rows a firing, at most */
+    uint32_t scratch, memory;   /* bytes */
+    uint32_t constant_bytes;    /* weights and tables it reads */
+    uint32_t live_bytes;   /* sum of the buffers live while it runs, slow memory included */
+    uint64_t macs;
+} tw_report_step;
+
+typedef struct tw_report_segment {
+    uint32_t first_step, step_count;
+    bool rolling;        /* several steps are streamed through each other by rows */
+    uint32_t axis;       /* the band axis */
+    uint32_t band_rows;  /* by which its source advances */
+    uint32_t bytes;      /* peak of the activations while it runs */
+} tw_report_segment;
+
+typedef enum tw_buffer_use {
+    TW_BUFFER_ACTIVATION,
+    TW_BUFFER_SCRATCH,
+    TW_BUFFER_MEMORY, /* accumulators and other step memory */
+    TW_BUFFER_STATE,
+    TW_BUFFER_CONTEXT /* row counters */
+} tw_buffer_use;
+
+/* A range of bytes of a region over a range of steps. */
+typedef struct tw_report_buffer {
+    const char *name;   /* of the value or the node */
+    tw_buffer_use use;
+    uint32_t region;    /* TW_REGION_* */
+    uint32_t offset, bytes;
+    uint32_t first_step, last_step; /* both included; an input starts at 0 */
+    bool is_input, is_output;
+} tw_report_buffer;
+
+typedef struct tw_report_tensor {
+    const char *name;
+    tw_dtype dtype;
+    int rank;
+    int32_t dim[TW_MAX_RANK];
+    float scale; /* 0: not quantised, or not per tensor */
+    int32_t zero_point;
+} tw_report_tensor;
+
+typedef struct tw_report {
+    /* the model */
+    const char *model_name;
+    const char *format;      /* "onnx", "text", ... */
+    int operators;           /* nodes after normalisation */
+    uint64_t parameters;     /* elements of constants after normalisation */
+    const tw_report_tensor *inputs, *outputs;
+    int input_count, output_count;
+
+    /* the plan; meaningless unless `planned` */
+    bool planned;
+    bool fits;
+    struct {
+        uint32_t total; /* what the fast and slow memories and the state hold, context included */
+        uint32_t activations, scratch, state, context;
+        uint32_t stack; /* an upper bound, not part of the total */
+    } memory;
+    struct {
+        uint32_t weights, plan, total;
+    } flash;
+    uint64_t layerwise;       /* live peak when every operator runs whole and nothing is in place */
+    uint32_t bound;           /* no assignment of addresses can use less for this order */
+    uint64_t macs, macs_recomputed;
+    struct {
+        uint32_t bytes;
+        uint64_t traffic_read, traffic_written; /* bytes a run */
+    } slow;
+    uint32_t smallest_budget; /* the least `-m` that works with these options */
+    int transposes;           /* inside the graph */
+    int boundary_transposes;  /* at inputs and outputs, from TW_IO_KEEP */
+    const tw_report_step *steps;
+    int step_count;
+    const tw_report_segment *segments;
+    int segment_count;
+    const tw_report_buffer *buffers;
+    int buffer_count;
+} tw_report;
+
+/* --- compiling -------------------------------------------------------------------------------- */
+
+typedef struct tw_compiled {
+    const void *plan; /* aligned to 16 bytes; null when compiling failed */
+    uint32_t plan_bytes;
+    tw_report report;
+    struct tw_arena *arena; /* holds everything above */
+} tw_compiled;
+
+/* Compile the file. False: the message is in `diag`. When the model was planned but does not fit,
+ * the message names the operator, the bytes and the smallest budget, and the report stays filled
+ * in, for the plan of least memory, with `fits` false. `out` needs tw_compiled_free either way. */
+bool tw_compile_file(const char *model, const tw_compile_options *options, tw_compiled *out,
+                     tw_diag *diag);
+void tw_compiled_free(tw_compiled *compiled);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
