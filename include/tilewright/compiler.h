@@ -32,15 +32,15 @@ struct tw_arena;
 /* One memory that the plan may use. */
 typedef struct tw_memory_spec {
     char name[16];
-    bool given;    /* named by the user */
-    bool bounded;  /* `bytes` is a limit; otherwise as large as it takes */
+    bool given;   /* named by the user */
+    bool bounded; /* `bytes` is a limit; otherwise as large as it takes */
     uint32_t bytes;
-    double cost;   /* of a byte moved, relative to a byte of the fast memory */
+    double cost; /* of a byte moved, relative to a byte of the fast memory */
 } tw_memory_spec;
 
 typedef struct tw_memories {
-    tw_memory_spec fast;  /* activations, scratch, state, context. Unbounded when nothing is given */
-    tw_memory_spec slow;  /* what the fast memory cannot hold. Unused unless given */
+    tw_memory_spec fast; /* activations, scratch, state, context. Unbounded when nothing is given */
+    tw_memory_spec slow; /* what the fast memory cannot hold. Unused unless given */
     tw_memory_spec flash; /* weights, read in place */
 } tw_memories;
 
@@ -105,27 +105,27 @@ void tw_compile_options_default(tw_compile_options *options);
 /* --- report ----------------------------------------------------------------------------------- */
 
 typedef struct tw_report_step {
-    const char *name;      /* of the node, or "" */
+    const char *name; /* of the node, or "" */
     const char *operator_name;
-    const char *backend;   /* that runs it: "reference", ... */
-    uint32_t kernel;       /* kernel id */
-    uint32_t segment;      /* index */
-    tw_dtype dtype;        /* of the first output */
+    const char *backend; /* that runs it: "reference", ... */
+    uint32_t kernel;     /* kernel id */
+    uint32_t segment;    /* index */
+    tw_dtype dtype;      /* of the first output */
     int rank;
     int32_t dim[TW_MAX_RANK];
-    uint32_t band_rows;    /* rows a firing, at most */
-    uint32_t scratch, memory;   /* bytes */
-    uint32_t constant_bytes;    /* weights and tables it reads */
-    uint32_t live_bytes;   /* sum of the buffers live while it runs, slow memory included */
+    uint32_t band_rows;       /* rows a firing, at most */
+    uint32_t scratch, memory; /* bytes */
+    uint32_t constant_bytes;  /* weights and tables it reads */
+    uint32_t live_bytes;      /* sum of the buffers live while it runs, slow memory included */
     uint64_t macs;
 } tw_report_step;
 
 typedef struct tw_report_segment {
     uint32_t first_step, step_count;
-    bool rolling;        /* several steps are streamed through each other by rows */
-    uint32_t axis;       /* the band axis */
-    uint32_t band_rows;  /* by which its source advances */
-    uint32_t bytes;      /* peak of the activations while it runs */
+    bool rolling;       /* several steps are streamed through each other by rows */
+    uint32_t axis;      /* the band axis */
+    uint32_t band_rows; /* by which its source advances */
+    uint32_t bytes;     /* peak of the activations while it runs */
 } tw_report_segment;
 
 typedef enum tw_buffer_use {
@@ -138,9 +138,9 @@ typedef enum tw_buffer_use {
 
 /* A range of bytes of a region over a range of steps. */
 typedef struct tw_report_buffer {
-    const char *name;   /* of the value or the node */
+    const char *name; /* of the value or the node */
     tw_buffer_use use;
-    uint32_t region;    /* TW_REGION_* */
+    uint32_t region; /* TW_REGION_* */
     uint32_t offset, bytes;
     uint32_t first_step, last_step; /* both included; an input starts at 0 */
     bool is_input, is_output;
@@ -158,9 +158,9 @@ typedef struct tw_report_tensor {
 typedef struct tw_report {
     /* the model */
     const char *model_name;
-    const char *format;      /* "onnx", "text", ... */
-    int operators;           /* nodes after normalisation */
-    uint64_t parameters;     /* elements of constants after normalisation */
+    const char *format;  /* "onnx", "text", ... */
+    int operators;       /* nodes after normalisation */
+    uint64_t parameters; /* elements of constants after normalisation */
     const tw_report_tensor *inputs, *outputs;
     int input_count, output_count;
 
@@ -175,8 +175,8 @@ typedef struct tw_report {
     struct {
         uint32_t weights, plan, total;
     } flash;
-    uint64_t layerwise;       /* live peak when every operator runs whole and nothing is in place */
-    uint32_t bound;           /* no assignment of addresses can use less for this order */
+    uint64_t layerwise; /* live peak when every operator runs whole and nothing is in place */
+    uint32_t bound;     /* no assignment of addresses can use less for this order */
     uint64_t macs, macs_recomputed;
     struct {
         uint32_t bytes;

@@ -98,17 +98,17 @@ enum {
 
 /* A tensor as the plan records it. Channels last, batch first. 72 bytes, little-endian. */
 typedef struct tw_tensor {
-    uint8_t dtype;                /* tw_dtype */
-    uint8_t rank;                 /* 0..TW_MAX_RANK */
-    uint8_t region;               /* TW_REGION_* */
-    uint8_t reserved0;            /* 0 */
-    uint32_t offset;              /* bytes from the region's start to its first element */
-    int32_t dim[TW_MAX_RANK];     /* extents, from 0 up; unused ones are 1 */
-    int32_t stride[TW_MAX_RANK];  /* elements from one index to the next; unused ones are 0 */
-    float scale;                  /* real = scale * (stored - zero_point); 0 when not quantised */
+    uint8_t dtype;               /* tw_dtype */
+    uint8_t rank;                /* 0..TW_MAX_RANK */
+    uint8_t region;              /* TW_REGION_* */
+    uint8_t reserved0;           /* 0 */
+    uint32_t offset;             /* bytes from the region's start to its first element */
+    int32_t dim[TW_MAX_RANK];    /* extents, from 0 up; unused ones are 1 */
+    int32_t stride[TW_MAX_RANK]; /* elements from one index to the next; unused ones are 0 */
+    float scale;                 /* real = scale * (stored - zero_point); 0 when not quantised */
     int32_t zero_point;
-    uint32_t window;              /* rows kept while a segment rolls; 0: the whole tensor */
-    uint32_t reserved1;           /* 0 */
+    uint32_t window;    /* rows kept while a segment rolls; 0: the whole tensor */
+    uint32_t reserved1; /* 0 */
 } tw_tensor;
 
 /* Bytes of the tensor's elements when stored densely. */
@@ -134,9 +134,9 @@ typedef struct tw_model {
     const struct tw_plan_operand *operands;
     const struct tw_plan_blob *blobs;
     const struct tw_plan_stream *streams;
-    const uint32_t *attributes;  /* 32-bit words */
-    const uint32_t *inputs;      /* tensor indices */
-    const uint32_t *outputs;     /* tensor indices */
+    const uint32_t *attributes; /* 32-bit words */
+    const uint32_t *inputs;     /* tensor indices */
+    const uint32_t *outputs;    /* tensor indices */
     const uint8_t *constants;
     uint32_t constants_bytes;
     uint32_t tensor_count, segment_count, step_count, operand_count, blob_count, stream_count;
@@ -146,7 +146,7 @@ typedef struct tw_model {
 } tw_model;
 
 typedef struct tw_memory {
-    void *base;     /* aligned to 16 bytes */
+    void *base; /* aligned to 16 bytes */
     uint32_t bytes;
 } tw_memory;
 
@@ -180,11 +180,11 @@ typedef struct tw_context {
     tw_slot region[TW_MAX_REGIONS];
     tw_hook_slot hook;
     tw_slot hook_user;
-    uint32_t segment;  /* next segment to work on; segment_count: none */
+    uint32_t segment; /* next segment to work on; segment_count: none */
     uint32_t flags;
     uint32_t error_step, error_operator; /* after a failed run, else UINT32_MAX and 0 */
-    uint32_t firings;  /* kernel calls of the current run */
-    uint32_t moved;    /* bytes moved to slide windows in the current run */
+    uint32_t firings;                    /* kernel calls of the current run */
+    uint32_t moved;                      /* bytes moved to slide windows in the current run */
     uint32_t reserved[4];
 } tw_context;
 

@@ -59,8 +59,8 @@ struct tw_node {
     tw_value **out;   /* null entries: optional outputs nobody reads */
     void *attributes; /* op->attribute_bytes bytes, 32-bit words; null when the op has none */
     tw_clamp clamp;
-    bool removed;     /* by a pass; swept by tw_graph_sweep */
-    int index;        /* scratch number for passes */
+    bool removed; /* by a pass; swept by tw_graph_sweep */
+    int index;    /* scratch number for passes */
 };
 
 typedef struct tw_graph {
@@ -130,8 +130,8 @@ int64_t tw_shape_elements(const tw_shape *shape);
 uint32_t tw_shape_bytes(const tw_shape *shape);
 bool tw_shape_equal(const tw_shape *a, const tw_shape *b); /* type and extents */
 tw_shape tw_shape_of(tw_dtype dtype, int rank, const int32_t *dim);
-const char *tw_dtype_name(tw_dtype dtype);        /* "f32", "s8", ... */
-tw_dtype tw_dtype_from_name(const char *name);    /* TW_NO_DTYPE when unknown */
+const char *tw_dtype_name(tw_dtype dtype);     /* "f32", "s8", ... */
+tw_dtype tw_dtype_from_name(const char *name); /* TW_NO_DTYPE when unknown */
 /* "f32[1,3,16,16]" into text. */
 void tw_shape_text(const tw_shape *shape, char *text, unsigned bytes);
 

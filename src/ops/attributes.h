@@ -43,8 +43,8 @@ typedef enum tw_attribute_kind {
 typedef struct tw_attribute {
     tw_attribute_kind kind;
     const char *name;
-    uint32_t offset; /* in the structure */
-    double initial;  /* default; of a list: unused, it starts empty */
+    uint32_t offset;        /* in the structure */
+    double initial;         /* default; of a list: unused, it starts empty */
     double least, greatest; /* of each element */
     const char *meaning;
 } tw_attribute;

@@ -68,10 +68,10 @@ typedef struct tw_lowering {
 typedef struct tw_op_sample tw_op_sample;
 
 typedef struct tw_opdef {
-    uint16_t code;    /* stable, 1..65535: it is written into plans */
+    uint16_t code; /* stable, 1..65535: it is written into plans */
     tw_op_kind kind;
-    const char *name; /* IR name, CamelCase */
-    const char *formula; /* one line for the docs */
+    const char *name;                     /* IR name, CamelCase */
+    const char *formula;                  /* one line for the docs */
     int min_in, max_in, min_out, max_out; /* max may be TW_MAX_OPERANDS - 1 */
     const tw_attribute *attributes;
     int attribute_count;
@@ -93,10 +93,10 @@ typedef struct tw_opdef {
     /* The scalar function of a LUT operator (attributes as the kernel's). Null for others. */
     float (*scalar)(float x, const void *attributes);
 
-    const char *limits;   /* text for the docs of what `shape` and `lower` refuse */
-    const char *samples;  /* text IR lines for the property tests, see docs/architecture.md */
-    const char *onnx;     /* space-separated ONNX names that map straight to it (families), or "" */
-    const char *tests;    /* space-separated names of independent vectors, filled by rows */
+    const char *limits;  /* text for the docs of what `shape` and `lower` refuse */
+    const char *samples; /* text IR lines for the property tests, see docs/architecture.md */
+    const char *onnx;    /* space-separated ONNX names that map straight to it (families), or "" */
+    const char *tests;   /* space-separated names of independent vectors, filled by rows */
 
     const tw_kernel *const *kernels; /* device kernels, null-terminated; null: none */
 } tw_opdef;

@@ -21,8 +21,9 @@ typedef struct tw_view {
     const tw_tensor *tensor;
     void *data;
     int32_t axis;
-    int32_t row, rows;       /* present */
-    int32_t fresh, fresh_rows; /* of an accumulated input: the rows new in this call, else as above */
+    int32_t row, rows; /* present */
+    /* Of an accumulated input: the rows new in this call, else as above. */
+    int32_t fresh, fresh_rows;
 } tw_view;
 
 typedef struct tw_blob {
@@ -40,15 +41,15 @@ typedef union tw_bound {
 typedef struct tw_call {
     const tw_view *in, *out; /* out[0]'s rows are what this call must compute */
     uint32_t in_count, out_count;
-    const void *attributes;  /* the operator's attribute structure */
+    const void *attributes; /* the operator's attribute structure */
     uint32_t attribute_bytes;
     const tw_blob *blobs;
     uint32_t blob_count;
     tw_bound clamp_low, clamp_high;
-    void *scratch;           /* contents undefined; aligned to 16 */
+    void *scratch; /* contents undefined; aligned to 16 */
     uint32_t scratch_bytes;
-    void *memory;            /* kept over the firings of one run; undefined before the first */
-    uint32_t memory_bytes;   /* aligned to 16 */
+    void *memory;          /* kept over the firings of one run; undefined before the first */
+    uint32_t memory_bytes; /* aligned to 16 */
 } tw_call;
 
 /* TW_OK or TW_E_DATA. */
@@ -67,6 +68,7 @@ typedef struct tw_kernel {
 } tw_kernel;
 
 /* Type signatures of kernels: what the tensors that matter are made of. */
+/* clang-format off */
 #define TW_SIGNATURE_LIST(X)                                                                       \
     X(f32, 1)  /* float32 */                                                                       \
     X(s8, 2)   /* int8, TFLite quantisation */                                                     \
@@ -91,6 +93,7 @@ enum {
 #undef TW_SIGNATURE_ENUM
     TW_SIGNATURE_LIMIT = 17
 };
+/* clang-format on */
 
 /* Back end (0: portable), operator code, signature. */
 #define TW_KERNEL_ID(backend, code, signature)                                                     \

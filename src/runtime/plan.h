@@ -23,6 +23,7 @@
 #define TW_ALL_ROWS 0x40000000
 
 /* Section kinds, each present at most once, in this order. The optional ones may be missing. */
+/* clang-format off */
 #define TW_PLAN_SECTION_LIST(X)                                                                    \
     X(TW_SECTION_KERNELS, 1, uint32_t)            /* kernel ids, no two equal */                   \
     X(TW_SECTION_TENSORS, 2, tw_tensor)                                                            \
@@ -44,6 +45,7 @@ enum {
 #undef TW_SECTION_ENUM
     TW_SECTION_LIMIT = 14
 };
+/* clang-format on */
 
 typedef struct tw_plan_section {
     uint32_t kind;
@@ -56,8 +58,8 @@ typedef struct tw_plan_section {
 typedef struct tw_plan_header {
     uint32_t magic;
     uint16_t major, minor;
-    uint32_t bytes;         /* the whole file */
-    uint32_t crc;           /* of header and directory, this field taken as 0 */
+    uint32_t bytes; /* the whole file */
+    uint32_t crc;   /* of header and directory, this field taken as 0 */
     uint32_t section_count;
     uint32_t region_bytes[TW_MAX_REGIONS]; /* arena sizes; [0] is 0 (constants are in the plan) */
     uint32_t activations;   /* announced: bytes of the fast and slow arenas less the two below */
@@ -77,17 +79,18 @@ typedef struct tw_plan_header {
 typedef struct tw_plan_segment {
     uint32_t first_step, step_count;
     uint32_t first_stream, stream_count;
-    uint32_t axis;          /* the band axis: every axis before it has extent 1 in each stream */
-    uint32_t source;        /* index in the segment of the stream fed from outside, or TW_ABSENT */
-    uint32_t source_band;   /* rows by which the source advances */
+    uint32_t axis;        /* the band axis: every axis before it has extent 1 in each stream */
+    uint32_t source;      /* index in the segment of the stream fed from outside, or TW_ABSENT */
+    uint32_t source_band; /* rows by which the source advances */
     uint32_t reserved;
 } tw_plan_segment;
 
 /* A tensor of which a segment holds rows: one of its steps' outputs, or its source. */
 typedef struct tw_plan_stream {
     uint32_t tensor;
-    uint32_t producer;      /* step index within the segment, or TW_ABSENT for the source */
-    uint32_t first_reader, last_reader; /* steps within the segment that read it; first > last: none */
+    uint32_t producer; /* step index within the segment, or TW_ABSENT for the source */
+    /* Steps within the segment that read it; first > last: none. */
+    uint32_t first_reader, last_reader;
 } tw_plan_stream;
 
 /* One kernel, called once per band. */
@@ -98,27 +101,27 @@ typedef struct tw_plan_step {
     uint16_t input_count, output_count;
     uint32_t first_attribute, attribute_words;
     uint32_t first_blob, blob_count;
-    uint32_t band;          /* at most so many rows a firing */
+    uint32_t band;                          /* at most so many rows a firing */
     uint32_t scratch_offset, scratch_bytes; /* in the fast arena */
     uint32_t memory_offset, memory_bytes;   /* step memory (accumulators), in the fast arena */
     uint32_t clamp_low, clamp_high;         /* bits of a float or of an int32: see tw_clamp */
     uint32_t reserved;
-    uint64_t work;          /* what the kernel's check must compute from shapes and attributes */
+    uint64_t work; /* what the kernel's check must compute from shapes and attributes */
 } tw_plan_step;
 
 /* How rows of an operand relate to rows of the step's outputs. */
 enum {
-    TW_ROWS_MAPPED = 0,     /* v input rows allow floor((v * num + off) / den) output rows, and
+    TW_ROWS_MAPPED = 0,      /* v input rows allow floor((v * num + off) / den) output rows, and
                                output row o first needs input row floor((o * den + off2) / num) */
-    TW_ROWS_WHOLE = 1,      /* needed whole before the first output row */
-    TW_ROWS_ACCUMULATED = 2,/* taken row by row into step memory; outputs appear after the last */
-    TW_ROWS_FINAL = 3       /* an output that is complete only when the step is */
+    TW_ROWS_WHOLE = 1,       /* needed whole before the first output row */
+    TW_ROWS_ACCUMULATED = 2, /* taken row by row into step memory; outputs appear after the last */
+    TW_ROWS_FINAL = 3        /* an output that is complete only when the step is */
 };
 
 typedef struct tw_plan_operand {
-    uint32_t tensor;        /* or TW_ABSENT: an optional operand that is not there */
-    uint32_t stream;        /* index within the segment, or TW_ABSENT: resident */
-    uint32_t rows;          /* TW_ROWS_* */
+    uint32_t tensor; /* or TW_ABSENT: an optional operand that is not there */
+    uint32_t stream; /* index within the segment, or TW_ABSENT: resident */
+    uint32_t rows;   /* TW_ROWS_* */
     int32_t num, den, off, off2;
     uint32_t reserved;
 } tw_plan_operand;
