@@ -109,6 +109,11 @@ const tw_opdef *tw_op_by_code(uint32_t code);
 /* Every kernel of the ledger by id; null when unknown. */
 const tw_kernel *tw_kernel_by_id(uint32_t id);
 
+/* Fill an attribute structure with the defaults; check every attribute's range. */
+void tw_attributes_default(const tw_opdef *op, void *attributes);
+bool tw_attributes_check(const tw_opdef *op, const char *node, const void *attributes,
+                         tw_diag *diag);
+
 /* Family defaults, callable from an operator's own functions. */
 bool tw_shape_default(const tw_shape_call *call);
 tw_rowmap tw_rows_default(const tw_node *node, int input, int axis);
