@@ -88,3 +88,14 @@ bool tw_lower_default(const tw_node *node, tw_arena *arena, tw_lowering *lowerin
     tw_lower_clamp(node, lowering);
     return true;
 }
+
+const void *tw_lowered_input(const tw_node *node, const tw_lowering *lowering, int i,
+                             tw_tensor *tensor)
+{
+    *tensor = tw_tensor_of(node->in[i]);
+    if (!lowering->stored[i].data)
+        return node->in[i]->data;
+    for (int k = 0; k < (int)tensor->rank; k++)
+        tensor->stride[k] = lowering->stored[i].stride[k];
+    return lowering->stored[i].data;
+}

@@ -8,6 +8,7 @@ typedef struct tw_evaluation {
     tw_node *node;
     tw_tensor tensors[TW_MAX_OPERANDS];
     tw_view in[TW_MAX_OPERANDS], out[TW_MAX_OPERANDS];
+    char *base[TW_MAX_OPERANDS]; /* of the inputs: element 0 */
     tw_rowmap map[TW_MAX_OPERANDS];
     tw_blob blobs[TW_MAX_BLOBS];
     tw_lowering lowering;
@@ -58,8 +59,7 @@ static void narrow(tw_evaluation *e, int32_t row, int32_t rows)
         int32_t extent = v->tensor->dim[v->axis];
         first = first < 0 ? 0 : first > extent ? extent : first;
         end = end < first ? first : end > extent ? extent : end;
-        set_rows(v, (char *)(uintptr_t)e->node->in[i]->data, (int32_t)first,
-                 (int32_t)(end - first));
+        set_rows(v, e->base[i], (int32_t)first, (int32_t)(end - first));
     }
 }
 
@@ -74,7 +74,7 @@ static tw_status run_bands(tw_evaluation *e, int band)
         int32_t extent = v->tensor->dim[v->axis];
         for (int32_t row = 0; row < extent; row += band) {
             int32_t rows = extent - row < band ? extent - row : band;
-            set_rows(v, (char *)(uintptr_t)e->node->in[i]->data, row, rows);
+            set_rows(v, e->base[i], row, rows);
             tw_status status = e->lowering.kernel->run(&e->call);
             if (status != TW_OK)
                 return status;
@@ -129,8 +129,8 @@ bool tw_evaluate(tw_node *node, tw_arena *arena, int band, tw_diag *diag)
     for (int i = 0; i < node->in_count; i++) {
         if (!node->in[i])
             continue;
-        e->tensors[t] = tw_tensor_of(node->in[i]);
-        e->in[i] = whole_view(&e->tensors[t++], (void *)(uintptr_t)node->in[i]->data, e->axis);
+        e->base[i] = (char *)(uintptr_t)tw_lowered_input(node, l, i, &e->tensors[t]);
+        e->in[i] = whole_view(&e->tensors[t++], e->base[i], e->axis);
         e->map[i] = (op->rows ? op->rows : tw_rows_default)(node, i, e->axis);
     }
     for (int i = 0; i < node->out_count; i++) {

@@ -63,6 +63,12 @@ typedef struct tw_lowering {
     uint32_t scratch;     /* bytes, for the largest call (first, middle or last band, whole) */
     uint32_t memory;      /* bytes of step memory */
     tw_bound clamp_low, clamp_high;
+    /* A constant input that the kernel wants in another order: the same elements and extents,
+     * other strides, no gaps. data null: dense, as the graph holds it. See tw_lowered_input. */
+    struct {
+        const void *data;
+        int32_t stride[TW_MAX_RANK];
+    } stored[TW_MAX_OPERANDS];
 } tw_lowering;
 
 typedef struct tw_op_sample tw_op_sample;
@@ -128,6 +134,11 @@ int tw_signature_of(const tw_value *value);
 /* Fill the lowering's clamp from the node's, in the output's own terms: floats as they are, int8
  * through scale and zero point, intersected with the type's range. */
 void tw_lower_clamp(const tw_node *node, tw_lowering *lowering);
+
+/* Input i (present) as the lowered kernel is to find it: fills in its tensor record, offset and
+ * region 0, and returns its elements, null when they are computed. */
+const void *tw_lowered_input(const tw_node *node, const tw_lowering *lowering, int i,
+                             tw_tensor *tensor);
 
 /* Run a node on constant inputs with the device kernels: constant folding, property tests.
  * Outputs get `data` (in `arena`). band: rows a call, 0 for whole. */

@@ -56,9 +56,10 @@ typedef struct tw_call {
 typedef tw_status (*tw_kernel_run)(const tw_call *call);
 
 /* TW_OK and *work (multiply-accumulates, or else output elements) of the whole tensors, or
- * TW_E_CHECK. Views are whole, data pointers must not be followed. Everything that `run` relies on
- * is verified here: operand counts and presence, types, ranks, extents, strides where it needs them
- * dense, attribute ranges, table, scratch and memory sizes (the latter for the largest band). */
+ * TW_E_CHECK. Views are whole; their data pointers must not be followed, those of tables may be
+ * (what a table holds can be as hostile as its size). Everything that `run` relies on is verified
+ * here: operand counts and presence, types, ranks, extents, strides where it needs them dense,
+ * attribute ranges, table, scratch and memory sizes (the latter for the largest band). */
 typedef tw_status (*tw_kernel_check)(const tw_call *call, uint64_t *work);
 
 typedef struct tw_kernel {
