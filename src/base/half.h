@@ -1,0 +1,13 @@
+/* The two 16-bit float formats, to and from float. Round to nearest, ties to even. A NaN stays one
+ * and keeps the bits of its payload that fit. */
+#ifndef TW_BASE_HALF_H
+#define TW_BASE_HALF_H
+
+#include <stdint.h>
+
+float tw_float_from_half(uint16_t half);
+uint16_t tw_half_from_double(double value); /* beyond the range: infinity */
+float tw_float_from_bfloat(uint16_t bfloat);
+uint16_t tw_bfloat_from_double(double value);
+
+#endif
