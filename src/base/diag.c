@@ -29,10 +29,13 @@ bool tw_fail(tw_diag *diag, tw_code code, const char *node, const char *op, cons
     return false;
 }
 
-static void join(char *text, unsigned bytes, const char *file, const char *node, const char *op,
-                 const char *message)
+static void join(char *text, unsigned bytes, const char *file, int line, int column,
+                 const char *node, const char *op, const char *message)
 {
-    snprintf(text, bytes, "%s%s%s%s%s%s%s%s", file, *file ? ": " : "", node,
+    char place[32] = "";
+    if (*file && line > 0)
+        snprintf(place, sizeof place, ":%d:%d", line, column);
+    snprintf(text, bytes, "%s%s%s%s%s%s%s%s%s", file, place, *file ? ": " : "", node,
              *node && *op ? " (" : "", op, *node && *op ? ")" : "", *node || *op ? ": " : "",
              message);
 }
@@ -51,11 +54,11 @@ void tw_warn(tw_diag *diag, const char *node, const char *op, const char *format
     va_end(args);
     copy_text(clean_node, sizeof clean_node, node);
     copy_text(clean_op, sizeof clean_op, op);
-    join(text, sizeof text, diag->file, clean_node, clean_op, message);
+    join(text, sizeof text, diag->file, 0, 0, clean_node, clean_op, message);
     diag->warn(diag->warn_user, text);
 }
 
 void tw_diag_text(const tw_diag *diag, char *text, unsigned bytes)
 {
-    join(text, bytes, diag->file, diag->node, diag->operator_name, diag->message);
+    join(text, bytes, diag->file, diag->line, diag->column, diag->node, diag->operator_name, diag->message);
 }
