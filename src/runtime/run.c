@@ -1,0 +1,394 @@
+/* Executing a loaded plan. The runtime knows rows, windows and kernels; it knows no operator.
+ *
+ * A segment is run by one rule: fire the step nearest the sink whose inputs allow more rows than it
+ * has made, by at most its band; if none can fire, the source advances by its band. Row counts are
+ * virtual: they go on past a tensor's last row, because padding rows are rows too. After a firing
+ * each window it read gives up the rows that no reader needs any more. */
+#include "runtime/rows.h"
+
+enum { FLAG_DIRTY = 1u };
+
+/* Per step: rows made (virtual) and accumulated input rows taken. Per stream: first row still in
+ * the window, and for the source, rows arrived (virtual). */
+typedef struct tw_counter {
+    int32_t a, b;
+} tw_counter;
+
+typedef struct tw_runner {
+    tw_context *context;
+    const tw_model *model;
+    const tw_plan_segment *segment;
+    tw_counter *step, *stream;
+} tw_runner;
+
+static uint8_t *region_base(const tw_context *c, const tw_model *m, uint32_t region)
+{
+    return region == TW_REGION_CONSTANT ? (uint8_t *)(uintptr_t)m->constants
+                                        : (uint8_t *)c->region[region].pointer;
+}
+
+static void open_segment(tw_runner *r)
+{
+    const tw_model *m = r->model;
+    uint8_t *fast = (uint8_t *)r->context->region[TW_REGION_FAST].pointer;
+    r->segment = &m->segments[r->context->segment];
+    r->step = (tw_counter *)(void *)(fast + m->header->counters);
+    r->stream = r->step + r->segment->step_count;
+}
+
+static void begin_segment(tw_runner *r)
+{
+    open_segment(r);
+    memset(r->step, 0, (r->segment->step_count + r->segment->stream_count) * sizeof *r->step);
+}
+
+static const tw_plan_step *step_at(const tw_runner *r, uint32_t index)
+{
+    return &r->model->steps[r->segment->first_step + index];
+}
+
+static const tw_tensor *tensor_of(const tw_runner *r, const tw_plan_operand *o)
+{
+    return &r->model->tensors[o->tensor];
+}
+
+static int32_t rows_of(const tw_runner *r, const tw_plan_operand *o)
+{
+    return tw_extent(tensor_of(r, o), r->segment->axis);
+}
+
+/* Virtual rows that an input has. */
+static int32_t available(const tw_runner *r, const tw_plan_operand *o)
+{
+    const tw_plan_stream *s;
+    if (o->stream == TW_ABSENT)
+        return TW_ALL_ROWS;
+    s = &r->model->streams[r->segment->first_stream + o->stream];
+    return s->producer == TW_ABSENT ? r->stream[o->stream].b : r->step[s->producer].a;
+}
+
+static int32_t min32(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Rows a step makes in all (of its first output). */
+static int32_t step_extent(const tw_runner *r, const tw_plan_step *s)
+{
+    return rows_of(r, &r->model->operands[s->first_operand + s->input_count]);
+}
+
+static int is_done(const tw_runner *r, uint32_t index)
+{
+    return r->step[index].a >= step_extent(r, step_at(r, index));
+}
+
+/* What a step could do now. */
+typedef struct tw_reach {
+    int32_t allowed;   /* output rows (virtual) its inputs allow */
+    int32_t fresh;     /* accumulated input rows ready to be taken; -1: it does not accumulate */
+    int32_t remaining; /* accumulated input rows not yet taken */
+} tw_reach;
+
+static tw_reach reach_of(const tw_runner *r, uint32_t index)
+{
+    const tw_plan_step *s = step_at(r, index);
+    tw_reach reach = {TW_ALL_ROWS, -1, 0};
+    uint32_t i;
+    for (i = 0; i < s->input_count; i++) {
+        const tw_plan_operand *o = &r->model->operands[s->first_operand + i];
+        int32_t v;
+        if (o->tensor == TW_ABSENT)
+            continue;
+        v = available(r, o);
+        if (o->rows == TW_ROWS_MAPPED) {
+            reach.allowed = min32(reach.allowed, tw_rows_allowed(o, v));
+        } else if (o->rows == TW_ROWS_WHOLE) {
+            if (v < rows_of(r, o))
+                reach.allowed = 0;
+        } else {
+            int32_t ready = min32(v, rows_of(r, o)) - r->step[index].b;
+            reach.fresh = reach.fresh < 0 ? ready : min32(reach.fresh, ready);
+            reach.remaining = rows_of(r, o) - r->step[index].b;
+        }
+    }
+    return reach;
+}
+
+/* Rows to fire by: of the output, or of the accumulated input. -1: it cannot fire now. */
+static int32_t rows_to_fire(const tw_runner *r, uint32_t index, const tw_reach *reach)
+{
+    const tw_plan_step *s = step_at(r, index);
+    const int32_t band = s->band > (uint32_t)TW_ALL_ROWS ? TW_ALL_ROWS : (int32_t)s->band;
+    const int32_t made = r->step[index].a;
+    if (reach->fresh >= 0) {
+        if (made >= TW_ALL_ROWS || reach->allowed == 0)
+            return -1;
+        return reach->fresh > 0 || reach->remaining == 0 ? min32(reach->fresh, band) : -1;
+    }
+    if (reach->allowed <= made)
+        return -1;
+    return min32(min32(reach->allowed, step_extent(r, s)) - made, band);
+}
+
+static uint32_t row_bytes(const tw_runner *r, const tw_tensor *t)
+{
+    return r->segment->axis < t->rank
+               ? (uint32_t)t->stride[r->segment->axis] * tw_dtype_bytes(t->dtype)
+               : 0;
+}
+
+/* The view of rows [first, end) of an operand. False: they are not where the plan says. */
+static int make_view(const tw_runner *r, const tw_plan_operand *o, int32_t first, int32_t end,
+                     tw_view *v)
+{
+    const tw_tensor *t = tensor_of(r, o);
+    int32_t base = o->stream == TW_ABSENT ? 0 : r->stream[o->stream].a;
+    if (end > first &&
+        (first < base || (t->window != 0 && end - base > (int32_t)min32(
+                              (int32_t)(t->window & 0x7FFFFFFFu), TW_ALL_ROWS))))
+        return 0;
+    v->tensor = t;
+    v->axis = r->segment->axis < t->rank ? (int32_t)r->segment->axis : 0;
+    v->row = v->fresh = first;
+    v->rows = v->fresh_rows = end - first;
+    v->data = region_base(r->context, r->model, t->region) + t->offset;
+    if (end > first)
+        v->data = (uint8_t *)v->data + (uint32_t)(first - base) * row_bytes(r, t);
+    return 1;
+}
+
+/* Views of all operands for output rows [row, row + rows), or, where the step accumulates, for
+ * `rows` more input rows. */
+static int make_views(const tw_runner *r, uint32_t index, int32_t rows, int accumulates,
+                      tw_view *views)
+{
+    const tw_plan_step *s = step_at(r, index);
+    const int32_t made = accumulates ? 0 : r->step[index].a;
+    uint32_t i, count = (uint32_t)s->input_count + s->output_count;
+    for (i = 0; i < count; i++) {
+        const tw_plan_operand *o = &r->model->operands[s->first_operand + i];
+        int32_t first = 0, end;
+        if (o->tensor == TW_ABSENT) {
+            memset(&views[i], 0, sizeof views[i]);
+            continue;
+        }
+        end = rows_of(r, o);
+        if (i >= s->input_count) {
+            if (o->rows == TW_ROWS_MAPPED && !accumulates) {
+                first = made;
+                end = made + rows;
+            }
+        } else if (o->rows == TW_ROWS_MAPPED) {
+            first = tw_rows_first(o, made, end);
+            end = tw_rows_needed(o, made + rows, end);
+            if (end < first)
+                end = first;
+        } else if (o->rows == TW_ROWS_ACCUMULATED) {
+            first = r->step[index].b;
+            end = first + rows;
+        }
+        if (i < s->input_count && end > min32(available(r, o), rows_of(r, o)))
+            return 0;
+        if (!make_view(r, o, first, end, &views[i]))
+            return 0;
+    }
+    return 1;
+}
+
+static tw_status call_kernel(const tw_runner *r, const tw_plan_step *s, const tw_view *views)
+{
+    const tw_model *m = r->model;
+    uint8_t *fast = (uint8_t *)r->context->region[TW_REGION_FAST].pointer;
+    tw_blob blobs[TW_MAX_BLOBS];
+    tw_call call;
+    uint32_t i;
+    for (i = 0; i < s->blob_count; i++) {
+        blobs[i].data = m->constants + m->blobs[s->first_blob + i].offset;
+        blobs[i].bytes = m->blobs[s->first_blob + i].bytes;
+    }
+    call.in = views;
+    call.out = views + s->input_count;
+    call.in_count = s->input_count;
+    call.out_count = s->output_count;
+    call.attributes = m->attributes + s->first_attribute;
+    call.attribute_bytes = s->attribute_words * 4u;
+    call.blobs = blobs;
+    call.blob_count = s->blob_count;
+    call.clamp_low.bits = s->clamp_low;
+    call.clamp_high.bits = s->clamp_high;
+    call.scratch = fast + s->scratch_offset;
+    call.scratch_bytes = s->scratch_bytes;
+    call.memory = fast + s->memory_offset;
+    call.memory_bytes = s->memory_bytes;
+    return m->kernels[s->kernel]->run(&call);
+}
+
+/* First row of a stream that step `index` still needs. */
+static int32_t still_needs(const tw_runner *r, uint32_t index, uint32_t stream)
+{
+    const tw_plan_step *s = step_at(r, index);
+    int32_t needed = TW_ALL_ROWS;
+    uint32_t i;
+    if (is_done(r, index))
+        return TW_ALL_ROWS;
+    for (i = 0; i < s->input_count; i++) {
+        const tw_plan_operand *o = &r->model->operands[s->first_operand + i];
+        if (o->tensor == TW_ABSENT || o->stream != stream)
+            continue;
+        if (o->rows == TW_ROWS_MAPPED)
+            needed = min32(needed, tw_rows_first(o, r->step[index].a, rows_of(r, o)));
+        else if (o->rows == TW_ROWS_ACCUMULATED)
+            needed = min32(needed, r->step[index].b);
+        else
+            needed = 0;
+    }
+    return needed;
+}
+
+/* Give up the rows of an input's window that no reader needs any more: the rest moves down. */
+static void release(const tw_runner *r, const tw_plan_operand *o)
+{
+    const tw_tensor *t;
+    const tw_plan_stream *s;
+    int32_t have, base, keep;
+    uint32_t i;
+    if (o->tensor == TW_ABSENT || o->stream == TW_ABSENT || tensor_of(r, o)->window == 0)
+        return;
+    t = tensor_of(r, o);
+    s = &r->model->streams[r->segment->first_stream + o->stream];
+    base = r->stream[o->stream].a;
+    have = min32(available(r, o), rows_of(r, o));
+    keep = have;
+    for (i = s->first_reader; i <= s->last_reader && keep > base; i++)
+        keep = min32(keep, still_needs(r, i, o->stream));
+    if (keep > base) {
+        uint32_t bytes = row_bytes(r, t);
+        uint8_t *data = region_base(r->context, r->model, t->region) + t->offset;
+        memmove(data, data + (uint32_t)(keep - base) * bytes, (uint32_t)(have - keep) * bytes);
+        r->context->moved += (uint32_t)(have - keep) * bytes;
+        r->stream[o->stream].a = keep;
+    }
+}
+
+static tw_status fire(tw_runner *r, uint32_t index, const tw_reach *reach, int32_t rows)
+{
+    const tw_plan_step *s = step_at(r, index);
+    tw_counter *count = &r->step[index];
+    const int accumulates = reach->fresh >= 0;
+    tw_firing firing;
+    tw_view views[TW_MAX_OPERANDS];
+    tw_status status;
+    tw_hook hook = r->context->hook.function;
+    uint32_t i;
+    r->context->error_step = r->segment->first_step + index;
+    r->context->error_operator = s->operator_code;
+    if (!make_views(r, index, rows, accumulates, views))
+        return TW_E_SCHEDULE;
+    status = call_kernel(r, s, views);
+    if (status != TW_OK)
+        return status;
+    firing.step = r->segment->first_step + index;
+    firing.operator_code = s->operator_code;
+    firing.row = accumulates ? count->b : count->a;
+    firing.rows = rows;
+    if (accumulates) {
+        count->b += rows;
+        if (rows == reach->remaining)
+            count->a = TW_ALL_ROWS;
+    } else {
+        count->a += rows;
+    }
+    r->context->firings++;
+    if (hook && hook(r->context->hook_user.pointer, r->context, &firing) != 0)
+        return TW_E_CALLBACK;
+    for (i = 0; i < s->input_count; i++)
+        release(r, &r->model->operands[s->first_operand + i]);
+    return TW_OK;
+}
+
+/* One turn of the rule: 1 something moved, 0 the segment is complete, else an error. */
+static int32_t turn(tw_runner *r)
+{
+    uint32_t i = r->segment->step_count;
+    int complete = 1;
+    while (i-- > 0) {
+        tw_reach reach = reach_of(r, i);
+        int32_t rows = rows_to_fire(r, i, &reach);
+        if (!is_done(r, i))
+            complete = 0;
+        if (rows > 0 || (rows == 0 && reach.fresh >= 0)) {
+            tw_status status = fire(r, i, &reach, rows);
+            return status == TW_OK ? 1 : (int32_t)status;
+        }
+        if (rows >= 0 || (reach.fresh < 0 && reach.allowed > r->step[i].a)) {
+            r->step[i].a = reach.allowed; /* all real rows are made: only padding is added */
+            return 1;
+        }
+    }
+    if (complete)
+        return 0;
+    if (r->segment->source != TW_ABSENT) {
+        tw_counter *source = &r->stream[r->segment->source];
+        const uint32_t tensor =
+            r->model->streams[r->segment->first_stream + r->segment->source].tensor;
+        const int32_t rows = tw_extent(&r->model->tensors[tensor], r->segment->axis);
+        if (source->b < min32(TW_ALL_ROWS - 65536, rows) + 65536 &&
+            r->segment->source_band <= (uint32_t)TW_ALL_ROWS) {
+            source->b = min32(TW_ALL_ROWS, source->b + (int32_t)r->segment->source_band);
+            return 1;
+        }
+    }
+    return (int32_t)TW_E_SCHEDULE;
+}
+
+static tw_status fail(tw_context *context, const tw_model *model, tw_status status)
+{
+    if (model->header->state != 0)
+        context->flags |= FLAG_DIRTY;
+    context->segment = model->segment_count;
+    return status;
+}
+
+tw_status tw_run_some(tw_context *context, uint32_t firings)
+{
+    tw_runner r;
+    uint32_t limit;
+    if (!context || !context->model.constant)
+        return TW_E_ARGUMENT;
+    if (context->flags & FLAG_DIRTY)
+        return TW_E_DIRTY;
+    r.context = context;
+    r.model = (const tw_model *)context->model.constant;
+    if (context->segment >= r.model->segment_count) {
+        context->segment = 0;
+        context->firings = 0;
+        context->moved = 0;
+        if (r.model->segment_count != 0)
+            begin_segment(&r);
+    } else {
+        open_segment(&r);
+    }
+    limit = context->firings + firings;
+    while (context->segment < r.model->segment_count) {
+        int32_t moved;
+        if (context->firings >= limit && limit >= firings)
+            return TW_RUNNING;
+        moved = turn(&r);
+        if (moved < 0)
+            return fail(context, r.model, (tw_status)moved);
+        if (moved == 0) {
+            context->segment++;
+            if (context->segment < r.model->segment_count)
+                begin_segment(&r);
+        }
+    }
+    context->error_step = UINT32_MAX;
+    context->error_operator = 0;
+    return TW_OK;
+}
+
+tw_status tw_run(tw_context *context)
+{
+    return tw_run_some(context, UINT32_MAX);
+}
