@@ -32,18 +32,6 @@ def run(model, images):
     return np.vstack([session.run(None, {"image": i[None]})[0] for i in images])
 
 
-def write(folder, model, images):
-    """A test folder: the model, its outputs end to end, and io.tsv that describes them."""
-    folder.mkdir(exist_ok=True)
-    (folder / "model.onnx").write_bytes(model.SerializeToString())
-    run(model, images).tofile(folder / "out0.bin")
-    (folder / "io.tsv").write_text(
-        f"# outputs by onnxruntime {onnxruntime.__version__}\n"
-        "role\tname\tdtype\tshape\tsteps\tfile\n"
-        f"in\timage\tfloat32\t1x1x{draw.SIDE}x{draw.SIDE}\t{len(images)}\t../images.bin\n"
-        f"out\tdigit\tfloat32\t1x10\t{len(images)}\tout0.bin\n")
-
-
 def main():
     print("drawing")
     images, digits = draw.batch(12000, seed=1)
@@ -54,7 +42,8 @@ def main():
     chosen = bundle(unseen, answers)
     models = {"float": export.float_model(layers), "int8": export.int8_model(layers, images[:500])}
     for name, model in models.items():
-        write(HERE / name, model, unseen[chosen])
+        (HERE / f"{name}.onnx").write_bytes(model.SerializeToString())
+        run(model, unseen[chosen]).tofile(HERE / f"{name}.expected.bin")
         right = (run(model, unseen).argmax(1) == answers).mean()
         print(f"{name}: {right:.2%} of {len(unseen)} unseen drawings, "
               f"{len(model.SerializeToString())} bytes")
