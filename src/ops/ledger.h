@@ -1,14 +1,9 @@
-/* C names derived from the ledger: operator codes, names, kinds, kernel lists, records. */
+/* C names derived from the ledger: names, kinds, kernel lists, records. */
 #ifndef TW_OPS_LEDGER_H
 #define TW_OPS_LEDGER_H
 
+#include "ops/codes.h"
 #include "ops/op.h"
-
-enum {
-#define TW_K(symbol, signature)
-#define TW_OP(code, Name, symbol, KIND, kernels) TW_OPCODE_##symbol = code,
-#include "ops/ops.def"
-};
 
 enum {
 #define TW_K(symbol, signature)
@@ -16,12 +11,11 @@ enum {
 #include "ops/ops.def"
 };
 
-#define TW_K(symbol, signature) extern const tw_kernel tw_k_##symbol##_##signature;
+#define TW_K(symbol, signature)
 #define TW_OP(code, Name, symbol, KIND, kernels)                                                   \
     extern const char tw_opname_##symbol[];                                                        \
     extern const tw_kernel *const tw_kernels_##symbol[];                                           \
-    extern const tw_opdef tw_op_##symbol;                                                          \
-    kernels
+    extern const tw_opdef tw_op_##symbol;
 #include "ops/ops.def"
 
 /* The head of every record. */

@@ -1,0 +1,24 @@
+/* What device code knows of the ledger: operator codes, TW_OPCODE_symbol, and kernels,
+ * tw_k_symbol_signature. */
+#ifndef TW_OPS_CODES_H
+#define TW_OPS_CODES_H
+
+#include "runtime/kernel.h"
+
+enum {
+#define TW_K(symbol, signature)
+#define TW_OP(code, Name, symbol, KIND, kernels) TW_OPCODE_##symbol = code,
+#include "ops/ops.def"
+};
+
+/* The record of a portable kernel, at the end of its .rt.c. */
+#define TW_KERNEL(symbol, signature, run, check)                                                   \
+    const tw_kernel tw_k_##symbol##_##signature = {                                                \
+        TW_KERNEL_ID(0, TW_OPCODE_##symbol, TW_SIG_##signature), run, check}
+
+/* Their declarations. */
+#define TW_K(symbol, signature) extern const tw_kernel tw_k_##symbol##_##signature;
+#define TW_OP(code, Name, symbol, KIND, kernels) kernels
+#include "ops/ops.def"
+
+#endif
