@@ -1,9 +1,10 @@
 /* NumPy's .npy format: a magic number, a version, the length of a header, the header (a Python
  * dictionary with the keys descr, fortran_order and shape) and the elements. */
-#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "import/tensor_file.h"
 
 static const char magic[] = "\x93NUMPY";
@@ -231,14 +232,14 @@ bool tw_npy_write(const char *path, const tw_shape *shape, const void *data, tw_
     header[7] = 0;
     header[8] = (char)((total - 10) & 255);
     header[9] = (char)((total - 10) >> 8);
-    FILE *stream = fopen(path, "wb");
     size_t bytes = tw_shape_bytes(shape);
-    bool ok = stream && fwrite(header, 1, total, stream) == total &&
-              fwrite(data, 1, bytes, stream) == bytes;
-    if (stream)
-        ok = fclose(stream) == 0 && ok;
-    if (!ok)
-        return tw_fail(diag, TW_CODE_FAILED, NULL, NULL, "%s: cannot be written: %s", path,
-                       strerror(errno));
-    return true;
+    uint8_t *file = malloc(total + bytes);
+    if (!file)
+        return tw_fail(diag, TW_CODE_FAILED, NULL, NULL, "no memory left to write %s", path);
+    memcpy(file, header, total);
+    if (bytes)
+        memcpy(file + total, data, bytes);
+    bool ok = tw_write_file_atomic(path, file, total + bytes, diag);
+    free(file);
+    return ok;
 }

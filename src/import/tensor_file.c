@@ -1,9 +1,10 @@
 /* Tensor files: which reader a path goes to, and raw files. */
 #include "import/tensor_file.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "import/file.h"
+#include "base/file.h"
 #include "import/onnx/tensor.h"
 
 bool tw_shape_from_file(const char *what, tw_dtype dtype, size_t rank, const int64_t *dim,
@@ -30,8 +31,8 @@ bool tw_shape_from_file(const char *what, tw_dtype dtype, size_t rank, const int
     return true;
 }
 
-static bool parse_raw(const tw_file *file, const tw_shape *expected, tw_tensor_data *tensor,
-                      tw_diag *diag)
+static bool parse_raw(const void *data, size_t bytes, const tw_shape *expected,
+                      tw_tensor_data *tensor, tw_diag *diag)
 {
     if (!expected)
         return tw_fail(diag, TW_CODE_FAILED, NULL, NULL,
@@ -39,31 +40,38 @@ static bool parse_raw(const tw_file *file, const tw_shape *expected, tw_tensor_d
     size_t one = tw_shape_bytes(expected);
     char text[128];
     tw_shape_text(expected, text, sizeof text);
-    if (one ? file->bytes == 0 || file->bytes % one != 0 : file->bytes != 0)
+    if (one ? bytes == 0 || bytes % one != 0 : bytes != 0)
         return tw_fail(diag, TW_CODE_FAILED, NULL, NULL,
-                       "%zu bytes are not a whole number of %s tensors of %zu bytes each",
-                       file->bytes, text, one);
+                       "%zu bytes are not a whole number of %s tensors of %zu bytes each", bytes,
+                       text, one);
     tensor->shape = *expected;
-    tensor->data = file->data;
-    tensor->bytes = file->bytes;
+    tensor->data = data;
+    tensor->bytes = bytes;
     return true;
+}
+
+static bool has_suffix(const char *path, const char *suffix)
+{
+    size_t length = strlen(path), tail = strlen(suffix);
+    return length >= tail && strcmp(path + length - tail, suffix) == 0;
 }
 
 bool tw_tensor_read(tw_arena *arena, const char *path, const tw_shape *expected,
                     tw_tensor_data *tensor, tw_diag *diag)
 {
     *tensor = (tw_tensor_data){.name = ""};
-    tw_file file;
-    if (!tw_file_read(arena, path, INT32_MAX, &file, diag))
+    void *data;
+    size_t bytes;
+    if (!tw_read_file(arena, path, INT32_MAX, &data, &bytes, diag))
         return false;
     bool ok;
-    if (tw_file_has_suffix(path, ".npy"))
-        ok = tw_npy_parse(arena, file.data, file.bytes, tensor, diag);
-    else if (tw_file_has_suffix(path, ".pb"))
-        ok = tw_onnx_tensor_parse(arena, file.data, file.bytes, tensor, diag);
+    if (has_suffix(path, ".npy"))
+        ok = tw_npy_parse(arena, data, bytes, tensor, diag);
+    else if (has_suffix(path, ".pb"))
+        ok = tw_onnx_tensor_parse(arena, data, bytes, tensor, diag);
     else
-        ok = parse_raw(&file, expected, tensor, diag);
-    if (!ok && diag && !diag->file[0])
-        strncpy(diag->file, path, sizeof diag->file - 1);
+        ok = parse_raw(data, bytes, expected, tensor, diag);
+    if (!ok && diag)
+        snprintf(diag->file, sizeof diag->file, "%s", path);
     return ok;
 }

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "import/file.h"
 #include "import/onnx/tensor.h"
 #include "import/tensor_file.h"
 
@@ -202,14 +201,10 @@ static void raw_files(void **state)
     assert_non_null(strstr(diag.file, "a.bin"));
     diag = (tw_diag){0};
     assert_false(tw_tensor_read(arena, path_of("none.bin"), &shape, &out, &diag));
-    assert_non_null(strstr(diag.message, "cannot be opened"));
+    assert_non_null(strstr(diag.message, "cannot open"));
     diag = (tw_diag){0};
     assert_false(tw_tensor_read(arena, folder, &shape, &out, &diag));
     assert_int_equal(diag.code, TW_CODE_FAILED);
-    tw_file file;
-    diag = (tw_diag){0};
-    assert_false(tw_file_read(arena, path_of("a.bin"), 10, &file, &diag));
-    assert_non_null(strstr(diag.message, "larger than 10 bytes"));
     tw_arena_free(arena);
 }
 
