@@ -1,6 +1,9 @@
 # Device code for every target of the toolchain file, at -Os and -O2: one archive each, named
 # TARGET-LEVEL (m4-Os, m4-O2, ...). With TW_FIRMWARE_CASES (a list of folders, each with plan.twp,
-# input.bin, expected.bin and steps.h) also firmware that runs the case: NAME-TARGET.
+# input.bin and expected.bin) also firmware that runs the case: NAME-TARGET. TW_ONLY: one target.
+if(TW_ONLY)
+  set(TW_TARGETS ${TW_ONLY})
+endif()
 foreach(target IN LISTS TW_TARGETS)
   foreach(level Os O2)
     add_library(${target}-${level} STATIC ${TW_DEVICE})
