@@ -14,7 +14,7 @@ typedef enum tw_code {
 typedef struct tw_diag {
     tw_code code;
     char file[512];
-    int line, column;        /* in the file, from 1, where it is a text; 0: unknown */
+    int line, column;       /* in the file, from 1, where it is a text; 0: unknown */
     char node[256];         /* node name, or its first output's name; may be empty */
     char operator_name[64]; /* as the model spells it; may be empty */
     char message[1024];     /* what, and what to do */

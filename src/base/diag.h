@@ -14,8 +14,8 @@ bool tw_fail(tw_diag *diag, tw_code code, const char *node, const char *op, cons
 void tw_warn(tw_diag *diag, const char *node, const char *op, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* "FILE:LINE:COLUMN: NODE (OPERATOR): message", the parts that are known, into `text`. Control characters
- * of hostile names are shown as '?'. */
+/* "FILE:LINE:COLUMN: NODE (OPERATOR): message", the parts that are known, into `text`. Control
+ * characters of hostile names are shown as '?'. */
 void tw_diag_text(const tw_diag *diag, char *text, unsigned bytes);
 
 #endif

@@ -49,7 +49,7 @@ bool tw_read_file(tw_arena *arena, const char *path, size_t limit, void **data, 
                   tw_diag *diag)
 {
     struct stat status;
-    char *buffer = NULL;
+    char *buffer;
     FILE *file = fopen(path, "rb");
     if (!file)
         return fail_errno(diag, "open", path, "; check the name");
@@ -124,8 +124,7 @@ char *tw_path_folder(tw_arena *arena, const char *path)
     const char *slash = strrchr(path, '/');
     if (!slash)
         return tw_strdup(arena, ".");
-    return slash == path ? tw_strdup(arena, "/")
-                         : tw_strndup(arena, path, (size_t)(slash - path));
+    return slash == path ? tw_strdup(arena, "/") : tw_strndup(arena, path, (size_t)(slash - path));
 }
 
 /* Is one of the name's components ".."? */

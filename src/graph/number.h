@@ -23,7 +23,10 @@ typedef enum tw_number_result {
  * inf, true, false. Integers must be exact. */
 tw_number_result tw_number_parse(tw_dtype dtype, const char *text, void *element);
 
-/* "f32 (decimal or hexadecimal float, inf, nan)" and so on, for messages. */
+/* Stores a number that is in the type's range; integers whole. */
+void tw_number_store(tw_dtype dtype, double value, void *element);
+
+/* "a whole number such as 1, -2 or 0x1F" and so on, for messages. */
 const char *tw_number_form(tw_dtype dtype);
 
 #endif

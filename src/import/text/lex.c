@@ -96,10 +96,10 @@ static bool take_run(tw_lexer *lexer, tw_token_kind kind, bool (*belongs)(int))
 
 static int hex_digit(int c)
 {
-    return is_digit(c)              ? c - '0'
+    return is_digit(c)            ? c - '0'
            : c >= 'a' && c <= 'f' ? c - 'a' + 10
            : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                    : -1;
+                                  : -1;
 }
 
 /* The character behind a backslash at `at`; -1 when there is none. Moves past it. */
@@ -109,11 +109,16 @@ static int take_escape(tw_lexer *lexer)
     lexer->at++;
     switch (c) {
     case '"':
-    case '\\': return c;
-    case 'n': return '\n';
-    case 't': return '\t';
-    case 'x': break;
-    default: return -1;
+    case '\\':
+        return c;
+    case 'n':
+        return '\n';
+    case 't':
+        return '\t';
+    case 'x':
+        break;
+    default:
+        return -1;
     }
     int high = hex_digit(peek(lexer, 0)), low = hex_digit(peek(lexer, 1));
     lexer->at += 2;
@@ -184,8 +189,7 @@ static bool take_number(tw_lexer *lexer)
     }
     if (n >= sizeof lexer->number)
         return tw_lex_fail_at(lexer, &lexer->token, TW_CODE_FAILED,
-                              "the number has more than %zu characters",
-                              sizeof lexer->number - 1);
+                              "the number has more than %zu characters", sizeof lexer->number - 1);
     memcpy(lexer->number, lexer->text + lexer->at, n);
     lexer->number[n] = 0;
     lexer->token.kind = TW_TOKEN_NUMBER;
@@ -226,8 +230,13 @@ bool tw_lex_next(tw_lexer *lexer)
 bool tw_lex_start(tw_lexer *lexer, tw_arena *arena, const char *text, size_t bytes,
                   const char *path, tw_diag *diag)
 {
-    *lexer = (tw_lexer){.arena = arena, .text = text, .bytes = bytes, .line = 1, .path = path,
-                        .diag = diag, .token = {TW_TOKEN_END, "", 1, 1}};
+    *lexer = (tw_lexer){.arena = arena,
+                        .text = text,
+                        .bytes = bytes,
+                        .line = 1,
+                        .path = path,
+                        .diag = diag,
+                        .token = {TW_TOKEN_END, "", 1, 1}};
     if (bytes > INT32_MAX)
         return tw_fail(diag, TW_CODE_FAILED, NULL, NULL,
                        "the text is larger than 2 GB; keep large constants in .npy files");
@@ -301,7 +310,8 @@ bool tw_lex_number(tw_lexer *lexer, tw_dtype dtype, void *element)
     if (!number_text(lexer, tw_number_form(dtype), text))
         return false;
     switch (tw_number_parse(dtype, text, element)) {
-    case TW_NUMBER_OK: return true;
+    case TW_NUMBER_OK:
+        return true;
     case TW_NUMBER_RANGE:
         return tw_lex_fail_at(lexer, &at, TW_CODE_FAILED, "%.60s is out of the range of %s", text,
                               tw_dtype_name(dtype));

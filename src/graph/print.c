@@ -1,0 +1,333 @@
+/* The printer of the text IR. What is printed reads back bit for bit: names are quoted where they
+ * hold unusual characters, floats are as short as their bits allow. */
+#include "graph/print.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/locale.h"
+#include "base/map.h"
+#include "graph/number.h"
+#include "import/tensor_file.h"
+#include "ops/op.h"
+
+typedef struct tw_printer {
+    const tw_graph *graph;
+    FILE *file;
+    const char *side_folder; /* or null */
+    int64_t inline_limit;    /* elements */
+    bool sketch;             /* data beyond the limit is left out */
+    tw_diag *diag;
+    int constants; /* printed so far */
+} tw_printer;
+
+/* ---- names and numbers ---- */
+
+static void print_string(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            fprintf(file, "\\%c", c);
+        else if (c == '\n' || c == '\t')
+            fputs(c == '\n' ? "\\n" : "\\t", file);
+        else if (c < 32 || c > 126)
+            fprintf(file, "\\x%02x", c);
+        else
+            fputc(c, file);
+    }
+    fputc('"', file);
+}
+
+static bool is_plain(const char *name)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$/:-";
+    return *name && name[strspn(name, plain)] == 0;
+}
+
+static void print_value_name(FILE *file, const tw_value *value)
+{
+    if (!value) {
+        fputc('_', file);
+    } else if (is_plain(value->name)) {
+        fprintf(file, "%%%s", value->name);
+    } else {
+        fputc('%', file);
+        print_string(file, value->name);
+    }
+}
+
+static void print_number(FILE *file, tw_dtype dtype, const void *element)
+{
+    char text[TW_NUMBER_TEXT];
+    tw_number_print(dtype, element, text);
+    fputs(text, file);
+}
+
+static void print_list(FILE *file, tw_dtype dtype, const void *elements, int64_t count)
+{
+    size_t bytes = tw_dtype_bytes(dtype);
+    fputc('[', file);
+    for (int64_t i = 0; i < count; i++) {
+        if (i)
+            fputs(i % 16 ? ", " : ",\n    ", file);
+        print_number(file, dtype, (const char *)elements + (size_t)i * bytes);
+    }
+    fputc(']', file);
+}
+
+/* ---- types ---- */
+
+static bool all_equal(const int32_t *numbers, int count)
+{
+    for (int i = 1; i < count; i++)
+        if (numbers[i] != numbers[0])
+            return false;
+    return true;
+}
+
+static void print_type(FILE *file, const tw_value *value)
+{
+    char text[96];
+    const tw_quant *quant = &value->quant;
+    tw_shape_text(&value->shape, text, sizeof text);
+    fprintf(file, " : %s", text);
+    if (quant->count == 0)
+        return;
+    fputs(" quant(scale=", file);
+    if (quant->count == 1)
+        print_number(file, TW_F32, quant->scale);
+    else
+        print_list(file, TW_F32, quant->scale, quant->count);
+    fputs(", zero=", file);
+    if (all_equal(quant->zero_point, quant->count))
+        print_number(file, TW_S32, quant->zero_point);
+    else
+        print_list(file, TW_S32, quant->zero_point, quant->count);
+    if (quant->count > 1)
+        fprintf(file, ", axis=%d", quant->axis);
+    fputc(')', file);
+}
+
+/* ---- constants ---- */
+
+/* GRAPH.VALUE.npy, with harmless characters only. Where some had to go, the constant's number
+ * behind a '~', which no plain name holds, keeps file names apart. */
+static char *side_name(const tw_printer *printer, tw_arena *arena, const tw_value *value)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.";
+    enum { LONGEST = 80 };
+    char *graph = tw_format(arena, "%.*s", LONGEST, printer->graph->name);
+    char *name = tw_format(arena, "%.*s", LONGEST, value->name);
+    bool changed = strcmp(name, value->name) != 0;
+    for (size_t at; name[at = strspn(name, plain)]; changed = true)
+        name[at] = '_';
+    for (size_t at; graph[at = strspn(graph, plain)];)
+        graph[at] = '_';
+    if (graph[0] == '.')
+        graph[0] = '_';
+    return changed ? tw_format(arena, "%s.%s~%d.npy", graph, name, printer->constants)
+                   : tw_format(arena, "%s.%s.npy", graph, name);
+}
+
+static bool print_side_file(const tw_printer *printer, const tw_value *value)
+{
+    tw_arena *arena = tw_arena_new();
+    char *name = side_name(printer, arena, value);
+    char *path = tw_format(arena, "%s/%s", printer->side_folder, name);
+    bool ok = tw_npy_write(path, &value->shape, value->data, printer->diag);
+    fputs("file ", printer->file);
+    print_string(printer->file, name);
+    tw_arena_free(arena);
+    return ok;
+}
+
+static bool print_constant(tw_printer *printer, const tw_value *value)
+{
+    FILE *file = printer->file;
+    int64_t elements = tw_shape_elements(&value->shape);
+    fputs("  const  ", file);
+    print_value_name(file, value);
+    print_type(file, value);
+    fputs(" = ", file);
+    printer->constants++;
+    if (elements <= printer->inline_limit)
+        print_list(file, value->shape.dtype, value->data, elements);
+    else if (printer->sketch)
+        fprintf(file, "[...]");
+    else if (!print_side_file(printer, value))
+        return false;
+    fputc('\n', file);
+    return true;
+}
+
+/* ---- nodes ---- */
+
+static bool is_default(const tw_attribute *attribute, const void *field)
+{
+    int32_t word;
+    float real;
+    memcpy(&word, field, sizeof word); /* of a list: its count */
+    memcpy(&real, field, sizeof real);
+    switch (attribute->kind) {
+    case TW_ATTRIBUTE_FLOAT: {
+        float initial = (float)attribute->initial;
+        return memcmp(&real, &initial, sizeof real) == 0;
+    }
+    case TW_ATTRIBUTE_INTS:
+    case TW_ATTRIBUTE_FLOATS:
+        return word == 0;
+    default:
+        return word == (int32_t)attribute->initial;
+    }
+}
+
+/* The name in "a|b|c: meaning" at the position, or its number. */
+static void print_enum(FILE *file, const tw_attribute *attribute, int32_t value)
+{
+    const char *at = attribute->meaning;
+    for (int32_t i = 0; i < value && at; i++) {
+        at += strcspn(at, "|: ");
+        at = *at == '|' ? at + 1 : NULL;
+    }
+    if (at && value >= 0)
+        fprintf(file, "%.*s", (int)strcspn(at, "|: "), at);
+    else
+        fprintf(file, "%d", (int)value);
+}
+
+static void print_attribute(FILE *file, const tw_attribute *attribute, const void *field)
+{
+    int32_t word;
+    const tw_ints *ints = field;
+    const tw_floats *floats = field;
+    memcpy(&word, field, sizeof word);
+    fprintf(file, "%s=", attribute->name);
+    switch (attribute->kind) {
+    case TW_ATTRIBUTE_INT:
+    case TW_ATTRIBUTE_BOOL:
+        fprintf(file, "%d", (int)word);
+        break;
+    case TW_ATTRIBUTE_ENUM:
+        print_enum(file, attribute, word);
+        break;
+    case TW_ATTRIBUTE_DTYPE:
+        fputs(tw_dtype_name((tw_dtype)word), file);
+        break;
+    case TW_ATTRIBUTE_FLOAT:
+        print_number(file, TW_F32, field);
+        break;
+    case TW_ATTRIBUTE_INTS:
+        print_list(file, TW_S32, ints->v, ints->count);
+        break;
+    case TW_ATTRIBUTE_FLOATS:
+        print_list(file, TW_F32, floats->v, floats->count);
+        break;
+    }
+}
+
+static void print_attributes(FILE *file, const tw_node *node)
+{
+    int printed = 0;
+    for (int i = 0; i < node->op->attribute_count; i++) {
+        const tw_attribute *attribute = &node->op->attributes[i];
+        const char *field = (const char *)node->attributes + attribute->offset;
+        if (is_default(attribute, field))
+            continue;
+        fputs(printed++ ? ", " : " {", file);
+        print_attribute(file, attribute, field);
+    }
+    if (printed)
+        fputc('}', file);
+}
+
+/* What the parser would call the node when nothing is said. */
+static const char *implied_name(const tw_node *node)
+{
+    for (int i = 0; i < node->out_count; i++)
+        if (node->out[i])
+            return node->out[i]->name;
+    return node->op->name;
+}
+
+static void print_node(FILE *file, const tw_node *node)
+{
+    for (int i = 0; i < node->out_count; i++) {
+        fputs(i ? ", " : "  ", file);
+        print_value_name(file, node->out[i]);
+        if (node->out[i])
+            print_type(file, node->out[i]);
+    }
+    fprintf(file, " = %s ", node->op->name);
+    if (strcmp(node->name, implied_name(node)) != 0) {
+        print_string(file, node->name);
+        fputc(' ', file);
+    }
+    fputc('(', file);
+    for (int i = 0; i < node->in_count; i++) {
+        fputs(i ? ", " : "", file);
+        print_value_name(file, node->in[i]);
+    }
+    fputc(')', file);
+    print_attributes(file, node);
+    if (node->clamp.low != -INFINITY || node->clamp.high != INFINITY) {
+        fputs(" clamp(", file);
+        print_number(file, TW_F32, &node->clamp.low);
+        fputs(", ", file);
+        print_number(file, TW_F32, &node->clamp.high);
+        fputc(')', file);
+    }
+    fputc('\n', file);
+}
+
+/* ---- the graph ---- */
+
+static bool print_graph(tw_printer *printer)
+{
+    FILE *file = printer->file;
+    const tw_graph *graph = printer->graph;
+    fputs("graph ", file);
+    print_string(file, graph->name);
+    fputs(" {\n", file);
+    for (int i = 0; i < graph->input_count; i++) {
+        fputs("  input  ", file);
+        print_value_name(file, graph->inputs[i]);
+        print_type(file, graph->inputs[i]);
+        fputc('\n', file);
+    }
+    for (int i = 0; i < graph->value_count; i++)
+        if (graph->values[i]->data && !print_constant(printer, graph->values[i]))
+            return false;
+    for (int i = 0; i < graph->node_count; i++)
+        if (!graph->nodes[i]->removed)
+            print_node(file, graph->nodes[i]);
+    for (int i = 0; i < graph->output_count; i++) {
+        fputs("  output ", file);
+        print_value_name(file, graph->outputs[i]);
+        fputc('\n', file);
+    }
+    fputs("}\n", file);
+    return !ferror(file) || tw_fail(printer->diag, TW_CODE_FAILED, NULL, NULL,
+                                    "the text of the graph cannot be written");
+}
+
+bool tw_text_print(const tw_graph *graph, FILE *file, const char *side_folder, tw_diag *diag)
+{
+    tw_printer printer = {
+        graph, file, side_folder, side_folder ? TW_PRINT_INLINE : INT64_MAX, false, diag, 0};
+    tw_locale locale = tw_locale_enter();
+    bool ok = print_graph(&printer);
+    tw_locale_leave(locale);
+    return ok;
+}
+
+bool tw_text_sketch(const tw_graph *graph, FILE *file, int most, tw_diag *diag)
+{
+    tw_printer printer = {graph, file, NULL, most, true, diag, 0};
+    tw_locale locale = tw_locale_enter();
+    bool ok = print_graph(&printer);
+    tw_locale_leave(locale);
+    return ok;
+}
