@@ -49,7 +49,7 @@ bool tw_read_file(tw_arena *arena, const char *path, size_t limit, void **data, 
                   tw_diag *diag)
 {
     struct stat status;
-    char *buffer;
+    char *buffer = NULL;
     FILE *file = fopen(path, "rb");
     if (!file)
         return fail_errno(diag, "open", path, "; check the name");

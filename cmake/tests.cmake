@@ -1,0 +1,40 @@
+# Tests, derived from the tree: tests/unit/test_*.c is a program each, the rest are scripts. Data that
+# is not the project's own is read from TILEWRIGHT_TEST_DATA or ../shared/data; a test that misses
+# its data or tools says so and is reported as skipped (exit status 77).
+file(GLOB TW_SUPPORT CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.c)
+file(GLOB TW_UNIT CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/unit/test_*.c)
+if(TW_UNIT)
+  find_library(CMOCKA NAMES cmocka REQUIRED)
+  find_library(ZLIB NAMES z REQUIRED)
+endif()
+foreach(source IN LISTS TW_UNIT)
+  cmake_path(GET source STEM name)
+  add_executable(${name} ${source} ${TW_SUPPORT})
+  target_include_directories(${name} PRIVATE tests)
+  target_compile_options(${name} PRIVATE ${TW_HOST_FLAGS})
+  target_compile_definitions(${name} PRIVATE _POSIX_C_SOURCE=200809L)
+  target_link_libraries(${name} PRIVATE tilewright-host ${CMOCKA} ${ZLIB})
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+endforeach()
+
+# NAME COMMAND...: a script, with the command under test and a folder of its own in the environment.
+function(tw_script_test name)
+  set(work ${PROJECT_BINARY_DIR}/work/${name})
+  file(MAKE_DIRECTORY ${work})
+  add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600
+    ENVIRONMENT "TILEWRIGHT=${PROJECT_BINARY_DIR}/tilewright;WORK=${work}")
+endfunction()
+
+# Scripts that say nothing about the host's code need no second run under a sanitizer.
+if(NOT TW_SANITIZED)
+  tw_script_test(device-includes tests/device/includes)
+  tw_script_test(device-symbols-thumb tests/device/symbols thumb)
+  tw_script_test(device-symbols-rv32 tests/device/symbols rv32)
+  if(TW_CLI)
+    tw_script_test(qemu-m4 tests/device/qemu m4)
+    tw_script_test(qemu-m55 tests/device/qemu m55)
+    tw_script_test(qemu-rv32 tests/device/qemu rv32)
+  endif()
+endif()

@@ -1,0 +1,201 @@
+/* Test firmware: runs the embedded plan on the embedded inputs and compares every output byte with
+ * what the host computed. All kernels of the ledger are linked and offered.
+ *
+ * Exit status: 0 equal, 1 different, 2 the runtime refuses, 3 the plan wrote outside its arenas. */
+#include "board.h"
+#include "case.h"
+#include "ops/codes.h"
+#include "runtime/plan.h"
+
+/* --- the C library, as far as the runtime uses it ---------------------------------------------- */
+
+void *memcpy(void *destination, const void *source, size_t bytes)
+{
+    uint8_t *to = destination;
+    const uint8_t *from = source;
+    for (size_t i = 0; i < bytes; i++)
+        to[i] = from[i];
+    return destination;
+}
+
+void *memmove(void *destination, const void *source, size_t bytes)
+{
+    uint8_t *to = destination;
+    const uint8_t *from = source;
+    if (to <= from)
+        return memcpy(destination, source, bytes);
+    for (size_t i = bytes; i > 0; i--)
+        to[i - 1] = from[i - 1];
+    return destination;
+}
+
+void *memset(void *destination, int value, size_t bytes)
+{
+    uint8_t *to = destination;
+    for (size_t i = 0; i < bytes; i++)
+        to[i] = (uint8_t)value;
+    return destination;
+}
+
+int memcmp(const void *left, const void *right, size_t bytes)
+{
+    const uint8_t *a = left, *b = right;
+    for (size_t i = 0; i < bytes; i++)
+        if (a[i] != b[i])
+            return a[i] - b[i];
+    return 0;
+}
+
+/* --- reporting ---------------------------------------------------------------------------------- */
+
+static void print_number(uint32_t value)
+{
+    char text[12], *at = text + sizeof text - 1;
+    *at = 0;
+    do {
+        *--at = (char)('0' + value % 10u);
+        value /= 10u;
+    } while (value);
+    board_print(at);
+}
+
+static void say(const char *what, uint32_t value)
+{
+    board_print(what);
+    print_number(value);
+    board_print("\n");
+}
+
+static int refuse(const char *stage, tw_status status, uint32_t step)
+{
+    board_print(stage);
+    board_print(": ");
+    board_print(tw_status_text(status));
+    board_print("\n");
+    if (step != UINT32_MAX)
+        say("step ", step);
+    return 2;
+}
+
+/* --- kernels ------------------------------------------------------------------------------------ */
+
+static const tw_kernel *const every_kernel[] = {
+#define TW_K(symbol, signature) &tw_k_##symbol##_##signature,
+#define TW_OP(code, Name, symbol, KIND, kernels) kernels
+#include "ops/ops.def"
+};
+enum { EVERY_KERNEL = sizeof every_kernel / sizeof *every_kernel };
+
+/* The plan's kernel list, in its order. Unknown ids stay null and are refused by tw_load. */
+static const tw_kernel *table[EVERY_KERNEL];
+
+static uint32_t find_kernels(void)
+{
+    const tw_plan_header *header = (const tw_plan_header *)(const void *)case_plan;
+    const tw_plan_section *section = (const tw_plan_section *)(const void *)(header + 1);
+    const uint32_t *ids;
+    uint32_t count;
+    if (header->section_count == 0 || section->kind != TW_SECTION_KERNELS)
+        return 0;
+    ids = (const uint32_t *)(const void *)(case_plan + section->offset);
+    count = section->bytes / 4u;
+    if (count > EVERY_KERNEL)
+        count = EVERY_KERNEL;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < EVERY_KERNEL; k++)
+            if (every_kernel[k]->id == ids[i])
+                table[i] = every_kernel[k];
+    return count;
+}
+
+/* --- memory ------------------------------------------------------------------------------------- */
+
+enum { ARENA = 256 * 1024, GUARD = 4096, PAINT = 0xA5 };
+static uint8_t arena[TW_MAX_REGIONS][ARENA + GUARD] __attribute__((aligned(16)));
+
+static int guards_intact(const tw_model *model)
+{
+    for (uint32_t region = 1; region < TW_MAX_REGIONS; region++)
+        for (uint32_t i = tw_region_bytes(model, region); i < ARENA + GUARD; i++)
+            if (arena[region][i] != PAINT)
+                return 0;
+    return 1;
+}
+
+static void paint_stack(void)
+{
+    uint32_t here;
+    for (uint32_t *word = board_stack_limit; word < &here - 64; word++)
+        *word = 0x5AFE57ACu;
+}
+
+static uint32_t stack_used(void)
+{
+    const uint32_t *word = board_stack_limit;
+    while (word < board_stack && *word == 0x5AFE57ACu)
+        word++;
+    return (uint32_t)((const uint8_t *)board_stack - (const uint8_t *)word);
+}
+
+/* --- the test ----------------------------------------------------------------------------------- */
+
+static int compare(const uint8_t *actual, const uint8_t *expected, uint32_t bytes, uint32_t run)
+{
+    for (uint32_t i = 0; i < bytes; i++) {
+        if (actual[i] != expected[i]) {
+            say("differs in run ", run);
+            say("at byte ", i);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int main(void)
+{
+    static tw_model model;
+    static tw_context context;
+    tw_memory memory[TW_MAX_REGIONS - 1];
+    const uint8_t *input = case_input, *expected = case_expected;
+    uint32_t run = 0, in_bytes, out_bytes;
+    tw_status status;
+
+    paint_stack();
+    memset(arena, PAINT, sizeof arena);
+    status =
+        tw_load(&model, case_plan, (uint32_t)(case_plan_end - case_plan), table, find_kernels());
+    if (status != TW_OK)
+        return refuse("load", status, model.error_step);
+    for (uint32_t region = 1; region < TW_MAX_REGIONS; region++) {
+        memory[region - 1].base = arena[region];
+        memory[region - 1].bytes = tw_region_bytes(&model, region);
+        if (memory[region - 1].bytes > ARENA)
+            return refuse("arena", TW_E_MEMORY, UINT32_MAX);
+    }
+    status = tw_init(&context, &model, memory, TW_MAX_REGIONS - 1);
+    if (status != TW_OK)
+        return refuse("init", status, UINT32_MAX);
+
+    in_bytes = tw_tensor_bytes(tw_input_tensor(&model, 0));
+    out_bytes = tw_tensor_bytes(tw_output_tensor(&model, 0));
+    if (model.input_count != 1 || model.output_count != 1 || in_bytes == 0 || out_bytes == 0)
+        return refuse("harness wants one input and one output", TW_E_ARGUMENT, UINT32_MAX);
+    for (; input < case_input_end; input += in_bytes, expected += out_bytes, run++) {
+        memcpy(tw_input(&context, 0), input, in_bytes);
+        status = tw_run(&context);
+        if (status != TW_OK)
+            return refuse("run", status, context.error_step);
+        if (!compare(tw_output(&context, 0), expected, out_bytes, run))
+            return 1;
+    }
+    if (input != case_input_end || expected != case_expected_end || run == 0)
+        return refuse("inputs and outputs do not match in number", TW_E_ARGUMENT, UINT32_MAX);
+    if (!guards_intact(&model)) {
+        board_print("bytes outside the arenas were written\n");
+        return 3;
+    }
+    say("runs equal to the host: ", run);
+    say("arena bytes: ", tw_region_bytes(&model, TW_REGION_FAST));
+    say("stack bytes: ", stack_used());
+    return 0;
+}
