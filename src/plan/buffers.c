@@ -1,0 +1,161 @@
+/* Buffers and their lifetimes. A view shares its source's buffer; a step whose operator allows it
+ * writes its result over an input that nothing reads any more. */
+#include <string.h>
+
+#include "plan/schedule.h"
+
+static uint32_t align_up(uint32_t bytes)
+{
+    return (bytes + TW_PLAN_ALIGN - 1) / TW_PLAN_ALIGN * TW_PLAN_ALIGN;
+}
+
+static int add_buffer(tw_schedule *s, const char *name, tw_buffer_use use, uint32_t bytes,
+                      int first, int last)
+{
+    tw_grow(s->arena, &s->buffers, s->buffer_count, &s->buffer_capacity, sizeof *s->buffers);
+    s->buffers[s->buffer_count] =
+        (tw_buffer){name, use, align_up(bytes), first, last, TW_REGION_FAST, 0, false, false};
+    return s->buffer_count++;
+}
+
+static void extend(tw_schedule *s, const tw_value *v, int step)
+{
+    int b = s->places[v->index].buffer;
+    if (b >= 0 && s->buffers[b].last < step)
+        s->buffers[b].last = step;
+}
+
+/* For each value, the last step that reads it or a view of it; step_count: a graph output. */
+static int *last_reads(const tw_schedule *s, tw_arena *arena)
+{
+    const tw_graph *g = s->graph;
+    int *last = tw_alloc_array(arena, (size_t)g->value_count + 1, sizeof *last);
+    for (int v = 0; v < g->value_count; v++)
+        last[v] = g->values[v]->is_output ? s->step_count : -1;
+    int step = s->step_count;
+    for (int n = g->node_count - 1; n >= 0; n--) {
+        const tw_node *node = g->nodes[n];
+        bool view = node->op->kind == TW_VIEW;
+        if (!view)
+            step--;
+        for (int i = 0; i < node->in_count; i++) {
+            if (!node->in[i])
+                continue;
+            int at = view ? last[node->out[0]->index] : step;
+            if (last[node->in[i]->index] < at)
+                last[node->in[i]->index] = at;
+        }
+    }
+    return last;
+}
+
+/* The input that step `index` may write its first output over, or -1. A buffer's every reader so
+ * far must be done: `last` is per value, so the root's own and all its views' must be over. */
+static int in_place_input(const tw_schedule *s, int index, const int *root_last)
+{
+    const tw_node *node = s->steps[index].node;
+    if (!node->op->in_place || node->out_count != 1)
+        return -1;
+    for (int i = 0; i < node->in_count; i++) {
+        const tw_value *in = node->in[i];
+        if (!in || in->data)
+            continue;
+        int b = s->places[in->index].buffer;
+        if (b < 0 || root_last[b] > index || !node->op->in_place(node, i) ||
+            tw_shape_bytes(&in->shape) != tw_shape_bytes(&node->out[0]->shape))
+            continue;
+        bool twice = false; /* another operand in the same buffer would be overwritten */
+        for (int k = 0; k < node->in_count; k++)
+            twice |= k != i && node->in[k] && s->places[node->in[k]->index].buffer == b &&
+                     !node->op->in_place(node, k);
+        if (!twice)
+            return i;
+    }
+    return -1;
+}
+
+static void name_value(tw_schedule *s, tw_value *v, int buffer, const tw_value *root)
+{
+    s->places[v->index] = (tw_place){buffer, root};
+}
+
+static void place_view(tw_schedule *s, const tw_node *node, const int *last, int *root_last)
+{
+    const tw_place *from = &s->places[node->in[0]->index];
+    name_value(s, node->out[0], from->buffer, from->root);
+    int read = last[node->out[0]->index];
+    if (from->buffer >= 0 && root_last[from->buffer] < read)
+        root_last[from->buffer] = read;
+}
+
+static void place_step(tw_schedule *s, int index, bool in_place, const int *last, int *root_last)
+{
+    tw_step *step = &s->steps[index];
+    const tw_node *node = step->node;
+    for (int i = 0; i < node->in_count; i++)
+        if (node->in[i])
+            extend(s, node->in[i], index);
+    int over = in_place ? in_place_input(s, index, root_last) : -1;
+    for (int i = 0; i < node->out_count; i++) {
+        tw_value *out = node->out[i];
+        if (!out)
+            continue;
+        int b = over >= 0 ? s->places[node->in[over]->index].buffer
+                          : add_buffer(s, out->name, TW_BUFFER_ACTIVATION,
+                                       tw_shape_bytes(&out->shape), index, index);
+        name_value(s, out, b, out);
+        if (over < 0 || root_last[b] < last[out->index])
+            root_last[b] = last[out->index];
+        extend(s, out, index);
+    }
+    if (step->lowering.scratch)
+        step->scratch =
+            add_buffer(s, node->name, TW_BUFFER_SCRATCH, step->lowering.scratch, index, index);
+    if (step->lowering.memory)
+        step->memory =
+            add_buffer(s, node->name, TW_BUFFER_MEMORY, step->lowering.memory, index, index);
+}
+
+void tw_plan_buffers(tw_schedule *s, bool in_place)
+{
+    const tw_graph *g = s->graph;
+    tw_arena *scratch = tw_arena_new();
+    s->buffer_count = 0;
+    s->places = tw_alloc_array(s->arena, (size_t)g->value_count + 1, sizeof *s->places);
+    for (int v = 0; v < g->value_count; v++) {
+        g->values[v]->index = v;
+        s->places[v] = (tw_place){-1, g->values[v]};
+    }
+    int *last = last_reads(s, scratch);
+    /* Per buffer: the last read of anything in it. At most three buffers a node, one an input. */
+    size_t most = (size_t)g->input_count + (size_t)g->node_count * (TW_MAX_OPERANDS + 2) + 1;
+    int *root_last = tw_alloc_array(scratch, most, sizeof *root_last);
+    int end = s->step_count > 0 ? s->step_count - 1 : 0;
+    for (int i = 0; i < g->input_count; i++) {
+        tw_value *in = g->inputs[i];
+        int b = add_buffer(s, in->name, TW_BUFFER_ACTIVATION, tw_shape_bytes(&in->shape), 0, 0);
+        name_value(s, in, b, in);
+        s->buffers[b].is_input = true;
+        root_last[b] = last[in->index];
+    }
+    int step = 0;
+    for (int n = 0; n < g->node_count; n++) {
+        if (g->nodes[n]->op->kind == TW_VIEW)
+            place_view(s, g->nodes[n], last, root_last);
+        else
+            place_step(s, step++, in_place, last, root_last);
+    }
+    for (int i = 0; i < g->output_count; i++) {
+        int b = s->places[g->outputs[i]->index].buffer;
+        if (b >= 0) {
+            s->buffers[b].last = end;
+            s->buffers[b].is_output = true;
+        }
+    }
+    s->counters = -1;
+    if (s->counter_count) {
+        s->counters = add_buffer(s, "row counters", TW_BUFFER_CONTEXT, s->counter_count * 8, 0, end);
+        s->buffers[s->counters].bytes = s->counter_count * 8;
+    }
+    tw_arena_free(scratch);
+}

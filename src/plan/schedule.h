@@ -1,0 +1,89 @@
+/* The planner's result: what runs when, on which rows, and where every byte lives. In: a normalised
+ * graph. Out: steps, segments and placed buffers, from which src/emit writes the plan and the
+ * report. */
+#ifndef TW_PLAN_SCHEDULE_H
+#define TW_PLAN_SCHEDULE_H
+
+#include "backends/backend.h"
+#include "tilewright/compiler.h"
+
+/* A range of bytes over a range of steps. */
+typedef struct tw_buffer {
+    const char *name;
+    tw_buffer_use use;
+    uint32_t bytes;      /* a multiple of TW_PLAN_ALIGN */
+    int first, last;     /* steps, both included; a graph input's first is 0 */
+    uint32_t region;     /* TW_REGION_FAST, _SLOW or _STATE */
+    uint32_t offset;
+    bool is_input, is_output;
+} tw_buffer;
+
+/* Where a value lives: in a buffer, or among the constants. */
+typedef struct tw_place {
+    int buffer;            /* index, or -1: a constant */
+    const tw_value *root;  /* the value that owns the bytes: itself, or what it is a view of */
+} tw_place;
+
+typedef struct tw_step {
+    tw_node *node;
+    tw_lowering lowering;
+    uint64_t work;
+    int axis;              /* the band axis of its segment */
+    int32_t extent;        /* rows it makes (or takes, where it accumulates) */
+    int32_t band;          /* rows a firing */
+    bool accumulates;
+    tw_rowmap map[TW_MAX_OPERANDS]; /* of the inputs */
+    int scratch, memory;   /* buffers, or -1 */
+} tw_step;
+
+typedef struct tw_segment {
+    int first_step, step_count;
+    int axis;
+} tw_segment;
+
+typedef struct tw_schedule {
+    tw_arena *arena;
+    tw_graph *graph;
+    const tw_backend *backend;
+    tw_step *steps;
+    int step_count;
+    tw_segment *segments;
+    int segment_count;
+    tw_place *places;      /* by value->index */
+    tw_buffer *buffers;
+    int buffer_count, buffer_capacity;
+    int counters;          /* the buffer of the row counters */
+    uint32_t counter_count;
+    uint32_t region_bytes[TW_MAX_REGIONS];
+    uint32_t activations, scratch, context, state;
+    uint32_t total;        /* what -m covers: fast + slow + state + the context structure */
+    uint32_t bound;        /* largest sum of live bytes at any step, counters included */
+    int bound_step;        /* where */
+    uint64_t layerwise;
+    uint32_t smallest_budget; /* of fast memory, without slow memory */
+    bool fits;
+} tw_schedule;
+
+/* Plan. On false with schedule->fits false and everything else filled in, the plan exists but does
+ * not fit; any other failure leaves no usable schedule. */
+bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *schedule,
+             tw_diag *diag);
+
+/* ---- the planner's parts, in order ---- */
+
+/* Steps and one segment a step: kernels, band axes, row maps, bands. */
+bool tw_plan_steps(tw_schedule *schedule, const tw_compile_options *options, tw_diag *diag);
+/* Buffers with lifetimes: views and in-place results share their source's. */
+void tw_plan_buffers(tw_schedule *schedule, bool in_place);
+/* Largest sum of bytes live in the fast region over the steps; *step receives where (may be null). */
+uint32_t tw_live_peak(const tw_schedule *schedule, bool activations_only, int *step);
+/* The fast memory a placed schedule takes of a budget: arena, state, context structure. */
+uint32_t tw_fast_total(const tw_schedule *schedule);
+/* Move buffers to slow memory until the fast part fits `fast` bytes, largest first where it is
+ * tightest. False: nothing is left to move. */
+bool tw_spill(tw_schedule *schedule, uint32_t fast);
+/* Offsets in one region; returns its bytes. `with_scratch` false leaves scratch buffers out: what
+ * the activations alone would take. */
+uint32_t tw_place_buffers(tw_schedule *schedule, uint32_t region, bool with_scratch);
+
+#endif

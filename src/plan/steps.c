@@ -1,0 +1,165 @@
+/* Steps: every node that is not a view becomes one, with its kernel, band axis and row maps. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "plan/schedule.h"
+
+static tw_rowmap rows_of(const tw_node *node, int input, int axis)
+{
+    return (node->op->rows ? node->op->rows : tw_rows_default)(node, input, axis);
+}
+
+/* Can rows of this shape on this axis be contiguous slices? */
+static bool has_rows(const tw_shape *shape, int axis)
+{
+    if (axis >= shape->rank)
+        return shape->rank == 0 && axis == 0;
+    for (int a = 0; a < axis; a++)
+        if (shape->dim[a] != 1)
+            return false;
+    return true;
+}
+
+/* The band axis: the first on which an output, or an input whose rows matter, has more than one
+ * row. Everything before it then has extent 1. */
+static int choose_axis(const tw_node *node)
+{
+    int rank = 1;
+    for (int i = 0; i < node->out_count; i++)
+        if (node->out[i] && node->out[i]->shape.rank > rank)
+            rank = node->out[i]->shape.rank;
+    for (int i = 0; i < node->in_count; i++)
+        if (node->in[i] && node->in[i]->shape.rank > rank && !node->in[i]->data)
+            rank = node->in[i]->shape.rank;
+    for (int axis = 0; axis < rank; axis++) {
+        for (int i = 0; i < node->out_count; i++) {
+            const tw_value *v = node->out[i];
+            if (v && axis < v->shape.rank && v->shape.dim[axis] != 1)
+                return axis;
+        }
+        for (int i = 0; i < node->in_count; i++) {
+            const tw_value *v = node->in[i];
+            if (v && axis < v->shape.rank && v->shape.dim[axis] != 1 &&
+                rows_of(node, i, axis).rows != TW_ROWS_WHOLE)
+                return axis;
+        }
+    }
+    return rank - 1;
+}
+
+static void choose_rows(tw_step *step)
+{
+    const tw_node *node = step->node;
+    step->axis = choose_axis(node);
+    for (int i = 0; i < node->in_count; i++) {
+        if (!node->in[i])
+            continue;
+        step->map[i] = rows_of(node, i, step->axis);
+        if (!has_rows(&node->in[i]->shape, step->axis))
+            step->map[i] = tw_rows_whole();
+        if (step->map[i].rows == TW_ROWS_ACCUMULATED) {
+            step->accumulates = true;
+            step->extent = node->in[i]->shape.rank ? node->in[i]->shape.dim[step->axis] : 1;
+        }
+    }
+    const tw_shape *out = &node->out[0]->shape;
+    if (!step->accumulates)
+        step->extent = step->axis < out->rank ? out->dim[step->axis] : 1;
+    step->band = step->extent > 0 ? step->extent : 1;
+}
+
+/* The kernel's own check, run here on the very call that the loader will build: a plan that its
+ * loader would refuse is never written. */
+static bool check_step(tw_step *step, tw_diag *diag)
+{
+    const tw_node *node = step->node;
+    const tw_lowering *l = &step->lowering;
+    tw_tensor tensors[TW_MAX_OPERANDS];
+    tw_view views[TW_MAX_OPERANDS];
+    tw_blob blobs[TW_MAX_BLOBS];
+    int count = node->in_count + node->out_count;
+    memset(views, 0, sizeof views);
+    if (count > (int)TW_MAX_OPERANDS)
+        return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
+                       "%d operands; at most %u are supported", count, TW_MAX_OPERANDS);
+    for (int i = 0; i < count; i++) {
+        const tw_value *v = i < node->in_count ? node->in[i] : node->out[i - node->in_count];
+        if (!v)
+            continue;
+        if (i < node->in_count)
+            tw_lowered_input(node, l, i, &tensors[i]);
+        else
+            tensors[i] = tw_tensor_of(v);
+        int axis = step->axis < (int)tensors[i].rank ? step->axis : 0;
+        int32_t rows = tensors[i].dim[axis];
+        views[i] = (tw_view){&tensors[i], NULL, axis, 0, rows, 0, rows};
+    }
+    for (int i = 0; i < l->blob_count; i++)
+        blobs[i] = (tw_blob){l->blob[i].data, l->blob[i].bytes};
+    tw_call call = {views,
+                    views + node->in_count,
+                    (uint32_t)node->in_count,
+                    (uint32_t)node->out_count,
+                    node->attributes,
+                    node->op->attribute_bytes,
+                    blobs,
+                    (uint32_t)l->blob_count,
+                    l->clamp_low,
+                    l->clamp_high,
+                    NULL,
+                    l->scratch,
+                    NULL,
+                    l->memory};
+    if (l->kernel->check(&call, &step->work) == TW_OK)
+        return true;
+    char in[96], out[96];
+    tw_shape_text(&node->in[0]->shape, in, sizeof in);
+    tw_shape_text(&node->out[0]->shape, out, sizeof out);
+    return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
+                   "the kernel does not take this combination of shapes and types (%s to %s)", in,
+                   out);
+}
+
+/* SplitMix64: the bands of `random_bands` are the same on every machine. */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9E3779B97F4A7C15u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return z ^ z >> 31;
+}
+
+bool tw_plan_steps(tw_schedule *schedule, const tw_compile_options *options, tw_diag *diag)
+{
+    tw_graph *graph = schedule->graph;
+    uint64_t random = options->random_bands;
+    schedule->steps =
+        tw_alloc_array(schedule->arena, (size_t)graph->node_count + 1, sizeof(tw_step));
+    schedule->segments =
+        tw_alloc_array(schedule->arena, (size_t)graph->node_count + 1, sizeof(tw_segment));
+    for (int n = 0; n < graph->node_count; n++) {
+        tw_node *node = graph->nodes[n];
+        if (node->op->kind == TW_VIEW)
+            continue;
+        int s = schedule->step_count++;
+        tw_step *step = &schedule->steps[s];
+        step->node = node;
+        step->scratch = step->memory = -1;
+        if (!tw_lower(schedule->backend, node, schedule->arena, &step->lowering, diag))
+            return false;
+        choose_rows(step);
+        if (!check_step(step, diag))
+            return false;
+        if (options->random_bands && step->extent > 0)
+            step->band = 1 + (int32_t)(next_random(&random) % (uint64_t)step->extent);
+        schedule->segments[schedule->segment_count++] = (tw_segment){s, 1, step->axis};
+        uint32_t counters = (uint32_t)(1 + node->out_count);
+        if (counters > schedule->counter_count)
+            schedule->counter_count = counters;
+        if (options->progress)
+            options->progress(options->progress_user, "plan", (n + 1.0) / graph->node_count);
+    }
+    return true;
+}
