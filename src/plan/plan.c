@@ -26,7 +26,7 @@ static void place_all(tw_schedule *s)
     s->total = tw_fast_total(s) + s->region_bytes[TW_REGION_SLOW];
 }
 
-bool tw_spill(tw_schedule *s, uint32_t fast)
+bool tw_spill(tw_schedule *s)
 {
     int step;
     tw_live_peak(s, false, &step);
@@ -40,7 +40,6 @@ bool tw_spill(tw_schedule *s, uint32_t fast)
     }
     if (!largest || largest->bytes == 0)
         return false;
-    (void)fast;
     largest->region = TW_REGION_SLOW;
     return true;
 }
@@ -65,7 +64,7 @@ static bool fit(tw_schedule *s, const tw_memories *m, tw_diag *diag)
     if (!m->fast.bounded || tw_fast_total(s) <= m->fast.bytes)
         return s->fits = true;
     while (m->slow.given && tw_fast_total(s) > m->fast.bytes) {
-        if (!tw_spill(s, m->fast.bytes))
+        if (!tw_spill(s))
             break;
         place_all(s);
     }

@@ -79,9 +79,9 @@ void tw_plan_buffers(tw_schedule *schedule, bool in_place);
 uint32_t tw_live_peak(const tw_schedule *schedule, bool activations_only, int *step);
 /* The fast memory a placed schedule takes of a budget: arena, state, context structure. */
 uint32_t tw_fast_total(const tw_schedule *schedule);
-/* Move buffers to slow memory until the fast part fits `fast` bytes, largest first where it is
- * tightest. False: nothing is left to move. */
-bool tw_spill(tw_schedule *schedule, uint32_t fast);
+/* Move one more buffer to slow memory: the largest where the fast part is tightest. False: nothing
+ * is left to move. */
+bool tw_spill(tw_schedule *schedule);
 /* Offsets in one region; returns its bytes. `with_scratch` false leaves scratch buffers out: what
  * the activations alone would take. */
 uint32_t tw_place_buffers(tw_schedule *schedule, uint32_t region, bool with_scratch);

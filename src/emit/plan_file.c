@@ -1,0 +1,327 @@
+/* The plan file: a schedule written as the structures of runtime/plan.h. In: a placed schedule.
+ * Out: bytes that the loader accepts; the same schedule gives the same bytes on every machine. */
+#include <stdlib.h>
+
+#include "base/diag.h"
+#include "emit/bytes.h"
+#include "emit/emit.h"
+
+#define TW_COMPILER_VERSION (0u << 16 | 1u << 8 | 0u)
+
+typedef struct tw_writer {
+    const tw_schedule *schedule;
+    tw_arena *scratch;
+    tw_bytes section[TW_SECTION_LIMIT];
+    int *tensor_of_value;     /* by value->index: tensor index + 1, or 0 */
+    int64_t *constant_offset; /* by value->index: offset + 1 of a constant's bytes, or 0 */
+    const char **tensor_names;
+    int tensor_count, tensor_capacity;
+    uint64_t work;
+    tw_diag *diag;
+} tw_writer;
+
+static uint32_t append(tw_writer *w, int section, const void *data, uint32_t bytes)
+{
+    return tw_append(&w->section[section], data, bytes, 1);
+}
+
+static bool add_constant(tw_writer *w, const void *data, uint32_t bytes, uint32_t *offset)
+{
+    tw_bytes *constants = &w->section[TW_SECTION_CONSTANTS];
+    if ((int64_t)constants->count + bytes > INT32_MAX / 2)
+        return tw_fail(w->diag, TW_CODE_UNSUPPORTED, NULL, NULL,
+                       "the constants take more than 1 GB");
+    *offset = tw_append(constants, data, bytes, TW_PLAN_ALIGN);
+    return true;
+}
+
+static int add_tensor(tw_writer *w, const tw_tensor *tensor, const char *name)
+{
+    tw_grow(w->scratch, &w->tensor_names, w->tensor_count, &w->tensor_capacity,
+            sizeof *w->tensor_names);
+    w->tensor_names[w->tensor_count] = name;
+    append(w, TW_SECTION_TENSORS, tensor, sizeof *tensor);
+    return w->tensor_count++;
+}
+
+static bool place_tensor(tw_writer *w, const tw_value *v, tw_tensor *t)
+{
+    const tw_place *place = &w->schedule->places[v->index];
+    if (place->buffer >= 0) {
+        const tw_buffer *b = &w->schedule->buffers[place->buffer];
+        t->region = (uint8_t)b->region;
+        t->offset = b->offset;
+        return true;
+    }
+    const tw_value *root = place->root;
+    if (!w->constant_offset[root->index]) {
+        uint32_t offset;
+        if (!add_constant(w, root->data, tw_shape_bytes(&root->shape), &offset))
+            return false;
+        w->constant_offset[root->index] = (int64_t)offset + 1;
+    }
+    t->region = TW_REGION_CONSTANT;
+    t->offset = (uint32_t)(w->constant_offset[root->index] - 1);
+    return true;
+}
+
+/* The tensor index of a value. */
+static bool value_tensor(tw_writer *w, const tw_value *v, uint32_t *index)
+{
+    if (!w->tensor_of_value[v->index]) {
+        tw_tensor t = tw_tensor_of(v);
+        if (!place_tensor(w, v, &t))
+            return false;
+        w->tensor_of_value[v->index] = add_tensor(w, &t, v->name) + 1;
+    }
+    *index = (uint32_t)w->tensor_of_value[v->index] - 1;
+    return true;
+}
+
+/* The tensor index of a step's input, which the kernel may want stored in another order. */
+static bool input_tensor(tw_writer *w, const tw_step *step, int i, uint32_t *index)
+{
+    const tw_value *v = step->node->in[i];
+    if (!step->lowering.stored[i].data)
+        return value_tensor(w, v, index);
+    tw_tensor t;
+    const void *data = tw_lowered_input(step->node, &step->lowering, i, &t);
+    if (!add_constant(w, data, tw_shape_bytes(&v->shape), &t.offset))
+        return false;
+    *index = (uint32_t)add_tensor(w, &t, v->name);
+    return true;
+}
+
+static bool write_operands(tw_writer *w, const tw_step *step)
+{
+    const tw_node *node = step->node;
+    for (int i = 0; i < node->in_count + node->out_count; i++) {
+        bool out = i >= node->in_count;
+        const tw_value *v = out ? node->out[i - node->in_count] : node->in[i];
+        tw_plan_operand o = {TW_ABSENT, TW_ABSENT, TW_ROWS_WHOLE, 1, 1, 0, 0, 0};
+        if (v) {
+            if (!(out ? value_tensor(w, v, &o.tensor) : input_tensor(w, step, i, &o.tensor)))
+                return false;
+            if (out) {
+                /* A segment of one step: its outputs are its only streams, in order. */
+                uint32_t stream = 0;
+                for (int k = 0; k < i - node->in_count; k++)
+                    stream += node->out[k] != NULL;
+                o.stream = stream;
+                o.rows = step->accumulates ? TW_ROWS_FINAL : TW_ROWS_MAPPED;
+            } else {
+                const tw_rowmap *m = &step->map[i];
+                o.rows = (uint32_t)m->rows;
+                if (m->rows == TW_ROWS_MAPPED) {
+                    o.num = m->num;
+                    o.den = m->den;
+                    o.off = m->off;
+                    o.off2 = m->off2;
+                }
+            }
+        }
+        append(w, TW_SECTION_OPERANDS, &o, sizeof o);
+    }
+    return true;
+}
+
+static uint32_t kernel_index(tw_writer *w, uint32_t id)
+{
+    const uint32_t *ids = (const uint32_t *)(const void *)w->section[TW_SECTION_KERNELS].data;
+    uint32_t count = (uint32_t)w->section[TW_SECTION_KERNELS].count / 4;
+    for (uint32_t i = 0; i < count; i++)
+        if (ids[i] == id)
+            return i;
+    append(w, TW_SECTION_KERNELS, &id, sizeof id);
+    return count;
+}
+
+static void put_buffer(const tw_schedule *s, int buffer, uint32_t bytes, uint32_t *offset,
+                       uint32_t *size)
+{
+    *offset = buffer >= 0 ? s->buffers[buffer].offset : 0;
+    *size = buffer >= 0 ? bytes : 0;
+}
+
+static bool write_step(tw_writer *w, const tw_step *step)
+{
+    const tw_lowering *l = &step->lowering;
+    const tw_node *node = step->node;
+    tw_plan_step p = {0};
+    p.kernel = kernel_index(w, l->kernel->id);
+    p.operator_code = node->op->code;
+    p.first_operand = (uint32_t)w->section[TW_SECTION_OPERANDS].count / sizeof(tw_plan_operand);
+    p.input_count = (uint16_t)node->in_count;
+    p.output_count = (uint16_t)node->out_count;
+    p.first_attribute = (uint32_t)w->section[TW_SECTION_ATTRIBUTES].count / 4;
+    p.attribute_words = node->op->attribute_bytes / 4;
+    p.first_blob = (uint32_t)w->section[TW_SECTION_BLOBS].count / sizeof(tw_plan_blob);
+    p.blob_count = (uint32_t)l->blob_count;
+    p.band = (uint32_t)step->band;
+    put_buffer(w->schedule, step->scratch, l->scratch, &p.scratch_offset, &p.scratch_bytes);
+    put_buffer(w->schedule, step->memory, l->memory, &p.memory_offset, &p.memory_bytes);
+    p.clamp_low = l->clamp_low.bits;
+    p.clamp_high = l->clamp_high.bits;
+    p.work = step->work;
+    w->work += step->work;
+    append(w, TW_SECTION_STEPS, &p, sizeof p);
+    append(w, TW_SECTION_ATTRIBUTES, node->attributes, node->op->attribute_bytes);
+    for (int i = 0; i < l->blob_count; i++) {
+        tw_plan_blob b = {0, l->blob[i].bytes};
+        if (!add_constant(w, l->blob[i].data, b.bytes, &b.offset))
+            return false;
+        append(w, TW_SECTION_BLOBS, &b, sizeof b);
+    }
+    return write_operands(w, step);
+}
+
+static bool write_segment(tw_writer *w, const tw_segment *g)
+{
+    const tw_schedule *s = w->schedule;
+    tw_plan_segment p = {(uint32_t)g->first_step, (uint32_t)g->step_count, 0, 0,
+                         (uint32_t)g->axis,       TW_ABSENT,               0, 0};
+    p.first_stream = (uint32_t)w->section[TW_SECTION_STREAMS].count / sizeof(tw_plan_stream);
+    for (int i = 0; i < g->step_count; i++) {
+        const tw_step *step = &s->steps[g->first_step + i];
+        for (int k = 0; k < step->node->out_count; k++) {
+            if (!step->node->out[k])
+                continue;
+            tw_plan_stream stream = {0, (uint32_t)i, 1, 0}; /* read by nobody in the segment */
+            if (!value_tensor(w, step->node->out[k], &stream.tensor))
+                return false;
+            append(w, TW_SECTION_STREAMS, &stream, sizeof stream);
+            p.stream_count++;
+        }
+        if (!write_step(w, step))
+            return false;
+    }
+    append(w, TW_SECTION_SEGMENTS, &p, sizeof p);
+    return true;
+}
+
+static bool write_io(tw_writer *w)
+{
+    const tw_graph *g = w->schedule->graph;
+    uint32_t index;
+    for (int i = 0; i < g->input_count; i++) {
+        if (!value_tensor(w, g->inputs[i], &index))
+            return false;
+        append(w, TW_SECTION_INPUTS, &index, sizeof index);
+    }
+    for (int i = 0; i < g->output_count; i++) {
+        if (!value_tensor(w, g->outputs[i], &index))
+            return false;
+        append(w, TW_SECTION_OUTPUTS, &index, sizeof index);
+    }
+    return true;
+}
+
+static void write_text(tw_writer *w, int section, const char *text)
+{
+    append(w, section, text ? text : "", (uint32_t)strlen(text ? text : "") + 1);
+}
+
+/* Zero-terminated texts: the model, inputs, outputs, steps, tensors, in the plan's order. */
+static void write_names(tw_writer *w)
+{
+    const tw_graph *g = w->schedule->graph;
+    write_text(w, TW_SECTION_NAMES, g->name);
+    for (int i = 0; i < g->input_count; i++)
+        write_text(w, TW_SECTION_NAMES, g->inputs[i]->name);
+    for (int i = 0; i < g->output_count; i++)
+        write_text(w, TW_SECTION_NAMES, g->outputs[i]->name);
+    for (int i = 0; i < w->schedule->step_count; i++)
+        write_text(w, TW_SECTION_NAMES, w->schedule->steps[i].node->name);
+    for (int i = 0; i < w->tensor_count; i++)
+        write_text(w, TW_SECTION_NAMES, w->tensor_names[i]);
+}
+
+static void fill_header(const tw_writer *w, const tw_origin *origin, tw_plan_header *h)
+{
+    const tw_schedule *s = w->schedule;
+    h->magic = TW_PLAN_MAGIC;
+    h->major = TW_PLAN_MAJOR;
+    h->minor = TW_PLAN_MINOR;
+    for (int r = 1; r < TW_MAX_REGIONS; r++)
+        h->region_bytes[r] = s->region_bytes[r];
+    h->activations = s->activations;
+    h->scratch = s->scratch;
+    h->state = s->state;
+    h->context = s->context;
+    h->counters = s->counters >= 0 ? s->buffers[s->counters].offset : 0;
+    h->counter_count = s->counter_count;
+    h->slow = s->region_bytes[TW_REGION_SLOW];
+    h->work = w->work;
+    memcpy(h->source_sha256, origin->sha256, sizeof h->source_sha256);
+    h->compiler_version = TW_COMPILER_VERSION;
+}
+
+static bool assemble(tw_writer *w, const tw_origin *origin, const void **plan, uint32_t *bytes)
+{
+    tw_bytes file = {w->schedule->arena, NULL, 0, 0};
+    tw_plan_header header;
+    tw_plan_section directory[TW_SECTION_LIMIT];
+    memset(&header, 0, sizeof header);
+    fill_header(w, origin, &header);
+    int count = 0;
+    for (int k = 1; k < TW_SECTION_LIMIT; k++)
+        if (w->section[k].count)
+            directory[count++].kind = (uint32_t)k;
+    int64_t total = (int64_t)sizeof header + count * (int64_t)sizeof *directory;
+    for (int i = 0; i < count; i++)
+        total += w->section[directory[i].kind].count + (int64_t)TW_PLAN_ALIGN;
+    if (total > INT32_MAX / 2)
+        return tw_fail(w->diag, TW_CODE_UNSUPPORTED, NULL, NULL, "the plan is larger than 1 GB");
+    header.section_count = (uint32_t)count;
+    tw_append(&file, &header, sizeof header, 1);
+    tw_append(&file, directory, (uint32_t)count * (uint32_t)sizeof *directory, 1);
+    for (int i = 0; i < count; i++) {
+        const tw_bytes *section = &w->section[directory[i].kind];
+        directory[i].bytes = (uint32_t)section->count;
+        directory[i].offset = tw_append(&file, section->data, directory[i].bytes, TW_PLAN_ALIGN);
+        tw_append(&file, NULL, 0, TW_PLAN_ALIGN);
+        directory[i].crc = tw_crc32(0, file.data + directory[i].offset,
+                                    (uint32_t)file.count - directory[i].offset);
+    }
+    header.bytes = (uint32_t)file.count;
+    uint32_t directory_bytes = (uint32_t)count * (uint32_t)sizeof *directory;
+    header.crc = tw_crc32(tw_crc32(0, &header, sizeof header), directory, directory_bytes);
+    memcpy(file.data, &header, sizeof header);
+    memcpy(file.data + sizeof header, directory, directory_bytes);
+    *plan = file.data;
+    *bytes = header.bytes;
+    return true;
+}
+
+bool tw_emit_plan(const tw_schedule *schedule, const tw_origin *origin, const void **plan,
+                  uint32_t *bytes, tw_diag *diag)
+{
+    tw_writer w = {.schedule = schedule, .scratch = tw_arena_new(), .diag = diag};
+    size_t values = (size_t)schedule->graph->value_count + 1;
+    for (int k = 0; k < TW_SECTION_LIMIT; k++)
+        w.section[k].arena = w.scratch;
+    w.tensor_of_value = tw_alloc_array(w.scratch, values, sizeof *w.tensor_of_value);
+    w.constant_offset = tw_alloc_array(w.scratch, values, sizeof *w.constant_offset);
+    bool ok = true;
+    for (int i = 0; ok && i < schedule->segment_count; i++)
+        ok = write_segment(&w, &schedule->segments[i]);
+    ok = ok && write_io(&w);
+    if (ok && !origin->strip) {
+        write_names(&w);
+        write_text(&w, TW_SECTION_ORIGIN, origin->format);
+        write_text(&w, TW_SECTION_ORIGIN, origin->options);
+    }
+    ok = ok && assemble(&w, origin, plan, bytes);
+    tw_arena_free(w.scratch);
+    return ok;
+}
+
+uint32_t tw_constant_bytes(const void *plan)
+{
+    const tw_plan_header *h = plan;
+    const tw_plan_section *s = (const tw_plan_section *)(h + 1);
+    for (uint32_t i = 0; i < h->section_count; i++)
+        if (s[i].kind == TW_SECTION_CONSTANTS)
+            return s[i].bytes;
+    return 0;
+}

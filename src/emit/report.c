@@ -1,0 +1,134 @@
+/* The report: what the plan does with memory, for people and scripts. */
+#include <string.h>
+
+#include "emit/emit.h"
+
+static uint32_t constant_bytes_of(const tw_schedule *s, const tw_step *step)
+{
+    uint32_t bytes = 0;
+    for (int i = 0; i < step->node->in_count; i++) {
+        const tw_value *v = step->node->in[i];
+        if (v && s->places[v->index].buffer < 0)
+            bytes += tw_shape_bytes(&v->shape);
+    }
+    for (int i = 0; i < step->lowering.blob_count; i++)
+        bytes += step->lowering.blob[i].bytes;
+    return bytes;
+}
+
+static void report_steps(const tw_schedule *s, tw_report *report)
+{
+    tw_report_step *rows = tw_alloc_array(s->arena, (size_t)s->step_count + 1, sizeof *rows);
+    for (int i = 0; i < s->step_count; i++) {
+        const tw_step *step = &s->steps[i];
+        const tw_node *node = step->node;
+        tw_report_step *r = &rows[i];
+        r->name = node->name;
+        r->operator_name = node->op->name;
+        r->backend = s->backend->name;
+        r->kernel = step->lowering.kernel->id;
+        r->segment = (uint32_t)i;
+        r->dtype = node->out[0]->shape.dtype;
+        r->rank = node->out[0]->shape.rank;
+        memcpy(r->dim, node->out[0]->shape.dim, sizeof r->dim);
+        r->band_rows = (uint32_t)step->band;
+        r->scratch = step->lowering.scratch;
+        r->memory = step->lowering.memory;
+        r->constant_bytes = constant_bytes_of(s, step);
+        r->macs = node->op->macs ? node->op->macs(node) : 0;
+    }
+    for (int b = 0; b < s->buffer_count; b++)
+        for (int i = s->buffers[b].first; i <= s->buffers[b].last && i < s->step_count; i++)
+            rows[i].live_bytes += s->buffers[b].bytes;
+    report->steps = rows;
+    report->step_count = s->step_count;
+}
+
+static void report_segments(const tw_schedule *s, tw_report *report)
+{
+    tw_report_segment *rows = tw_alloc_array(s->arena, (size_t)s->segment_count + 1, sizeof *rows);
+    for (int i = 0; i < s->segment_count; i++) {
+        const tw_segment *g = &s->segments[i];
+        rows[i].first_step = (uint32_t)g->first_step;
+        rows[i].step_count = (uint32_t)g->step_count;
+        rows[i].rolling = g->step_count > 1;
+        rows[i].axis = (uint32_t)g->axis;
+        rows[i].band_rows = (uint32_t)s->steps[g->first_step].band;
+        for (int k = 0; k < g->step_count; k++)
+            if (report->steps[g->first_step + k].live_bytes > rows[i].bytes)
+                rows[i].bytes = report->steps[g->first_step + k].live_bytes;
+    }
+    report->segments = rows;
+    report->segment_count = s->segment_count;
+}
+
+static void report_buffers(const tw_schedule *s, tw_report *report)
+{
+    tw_report_buffer *rows = tw_alloc_array(s->arena, (size_t)s->buffer_count + 1, sizeof *rows);
+    for (int i = 0; i < s->buffer_count; i++) {
+        const tw_buffer *b = &s->buffers[i];
+        rows[i] = (tw_report_buffer){b->name,   b->use,
+                                     b->region, b->offset,
+                                     b->bytes,  (uint32_t)b->first,
+                                     (uint32_t)b->last, b->is_input, b->is_output};
+    }
+    report->buffers = rows;
+    report->buffer_count = s->buffer_count;
+}
+
+/* Bytes that steps read from and write to slow memory in one run. */
+static void report_traffic(const tw_schedule *s, tw_report *report)
+{
+    for (int i = 0; i < s->step_count; i++) {
+        const tw_node *node = s->steps[i].node;
+        for (int k = 0; k < node->in_count + node->out_count; k++) {
+            bool out = k >= node->in_count;
+            const tw_value *v = out ? node->out[k - node->in_count] : node->in[k];
+            int b = v ? s->places[v->index].buffer : -1;
+            if (b < 0 || s->buffers[b].region != TW_REGION_SLOW)
+                continue;
+            *(out ? &report->slow.traffic_written : &report->slow.traffic_read) +=
+                tw_shape_bytes(&v->shape);
+        }
+    }
+    report->slow.bytes = s->region_bytes[TW_REGION_SLOW];
+}
+
+static void report_transposes(const tw_schedule *s, tw_report *report)
+{
+    for (int i = 0; i < s->step_count; i++) {
+        const tw_node *node = s->steps[i].node;
+        if (strcmp(node->op->name, "Transpose") != 0)
+            continue;
+        const tw_value *from = s->places[node->in[0]->index].root;
+        int b = s->places[node->out[0]->index].buffer;
+        if (from->is_input || (b >= 0 && s->buffers[b].is_output))
+            report->boundary_transposes++;
+        else
+            report->transposes++;
+    }
+}
+
+void tw_emit_report(const tw_schedule *s, uint32_t plan_bytes, uint32_t weight_bytes,
+                    tw_report *report)
+{
+    report->planned = true;
+    report->fits = s->fits;
+    report->memory.total = s->total;
+    report->memory.activations = s->activations;
+    report->memory.scratch = s->scratch;
+    report->memory.state = s->state;
+    report->memory.context = s->context;
+    report->flash.weights = weight_bytes;
+    report->flash.plan = plan_bytes - weight_bytes;
+    report->flash.total = plan_bytes;
+    report->layerwise = s->layerwise;
+    report->bound = s->bound + (uint32_t)sizeof(tw_context);
+    report->smallest_budget = s->smallest_budget;
+    report->macs = tw_graph_macs(s->graph);
+    report_steps(s, report);
+    report_segments(s, report);
+    report_buffers(s, report);
+    report_traffic(s, report);
+    report_transposes(s, report);
+}
