@@ -13,6 +13,7 @@ typedef struct tw_writer {
     tw_arena *scratch;
     tw_bytes section[TW_SECTION_LIMIT];
     int *tensor_of_value;     /* by value->index: tensor index + 1, or 0 */
+    int *stream_of_value;     /* by value->index: stream index in the segment + 1, or 0 */
     int64_t *constant_offset; /* by value->index: offset + 1 of a constant's bytes, or 0 */
     const char **tensor_names;
     int tensor_count, tensor_capacity;
@@ -92,6 +93,17 @@ static bool input_tensor(tw_writer *w, const tw_step *step, int i, uint32_t *ind
     return true;
 }
 
+static void put_rows(const tw_rowmap *map, tw_plan_operand *o)
+{
+    o->rows = (uint32_t)map->rows;
+    if (map->rows == TW_ROWS_MAPPED) {
+        o->num = map->num;
+        o->den = map->den;
+        o->off = map->off;
+        o->off2 = map->off2;
+    }
+}
+
 static bool write_operands(tw_writer *w, const tw_step *step)
 {
     const tw_node *node = step->node;
@@ -102,23 +114,11 @@ static bool write_operands(tw_writer *w, const tw_step *step)
         if (v) {
             if (!(out ? value_tensor(w, v, &o.tensor) : input_tensor(w, step, i, &o.tensor)))
                 return false;
-            if (out) {
-                /* A segment of one step: its outputs are its only streams, in order. */
-                uint32_t stream = 0;
-                for (int k = 0; k < i - node->in_count; k++)
-                    stream += node->out[k] != NULL;
-                o.stream = stream;
+            o.stream = (uint32_t)w->stream_of_value[v->index] - 1; /* none: TW_ABSENT */
+            if (out)
                 o.rows = step->accumulates ? TW_ROWS_FINAL : TW_ROWS_MAPPED;
-            } else {
-                const tw_rowmap *m = &step->map[i];
-                o.rows = (uint32_t)m->rows;
-                if (m->rows == TW_ROWS_MAPPED) {
-                    o.num = m->num;
-                    o.den = m->den;
-                    o.off = m->off;
-                    o.off2 = m->off2;
-                }
-            }
+            else
+                put_rows(&step->map[i], &o);
         }
         append(w, TW_SECTION_OPERANDS, &o, sizeof o);
     }
@@ -175,26 +175,46 @@ static bool write_step(tw_writer *w, const tw_step *step)
     return write_operands(w, step);
 }
 
-static bool write_segment(tw_writer *w, const tw_segment *g)
+/* The streams of a segment: the outputs of its steps, with who reads them inside it. */
+static bool write_streams(tw_writer *w, const tw_segment *g, tw_plan_segment *p)
 {
-    const tw_schedule *s = w->schedule;
-    tw_plan_segment p = {(uint32_t)g->first_step, (uint32_t)g->step_count, 0, 0,
-                         (uint32_t)g->axis,       TW_ABSENT,               0, 0};
-    p.first_stream = (uint32_t)w->section[TW_SECTION_STREAMS].count / sizeof(tw_plan_stream);
-    for (int i = 0; i < g->step_count; i++) {
-        const tw_step *step = &s->steps[g->first_step + i];
-        for (int k = 0; k < step->node->out_count; k++) {
-            if (!step->node->out[k])
+    const tw_step *steps = &w->schedule->steps[g->first_step];
+    p->first_stream = (uint32_t)w->section[TW_SECTION_STREAMS].count / sizeof(tw_plan_stream);
+    for (int i = 0; i < g->step_count; i++)
+        for (int k = 0; k < steps[i].node->out_count; k++) {
+            const tw_value *v = steps[i].node->out[k];
+            if (!v)
                 continue;
-            tw_plan_stream stream = {0, (uint32_t)i, 1, 0}; /* read by nobody in the segment */
-            if (!value_tensor(w, step->node->out[k], &stream.tensor))
+            tw_plan_stream stream = {0, (uint32_t)i, 1, 0};
+            for (int r = g->step_count - 1; r > i; r--)
+                for (int in = 0; in < steps[r].node->in_count; in++)
+                    if (steps[r].node->in[in] == v) {
+                        stream.first_reader = (uint32_t)r;
+                        if (stream.last_reader < (uint32_t)r)
+                            stream.last_reader = (uint32_t)r;
+                    }
+            if (!value_tensor(w, v, &stream.tensor))
                 return false;
             append(w, TW_SECTION_STREAMS, &stream, sizeof stream);
-            p.stream_count++;
+            w->stream_of_value[v->index] = (int)++p->stream_count;
         }
-        if (!write_step(w, step))
+    return true;
+}
+
+static bool write_segment(tw_writer *w, const tw_segment *g)
+{
+    tw_plan_segment p = {(uint32_t)g->first_step, (uint32_t)g->step_count, 0, 0,
+                         (uint32_t)g->axis,       TW_ABSENT,               0, 0};
+    const tw_step *steps = &w->schedule->steps[g->first_step];
+    if (!write_streams(w, g, &p))
+        return false;
+    for (int i = 0; i < g->step_count; i++)
+        if (!write_step(w, &steps[i]))
             return false;
-    }
+    for (int i = 0; i < g->step_count; i++)
+        for (int k = 0; k < steps[i].node->out_count; k++)
+            if (steps[i].node->out[k])
+                w->stream_of_value[steps[i].node->out[k]->index] = 0;
     append(w, TW_SECTION_SEGMENTS, &p, sizeof p);
     return true;
 }
@@ -301,6 +321,7 @@ bool tw_emit_plan(const tw_schedule *schedule, const tw_origin *origin, const vo
     for (int k = 0; k < TW_SECTION_LIMIT; k++)
         w.section[k].arena = w.scratch;
     w.tensor_of_value = tw_alloc_array(w.scratch, values, sizeof *w.tensor_of_value);
+    w.stream_of_value = tw_alloc_array(w.scratch, values, sizeof *w.stream_of_value);
     w.constant_offset = tw_alloc_array(w.scratch, values, sizeof *w.constant_offset);
     bool ok = true;
     for (int i = 0; ok && i < schedule->segment_count; i++)

@@ -27,7 +27,7 @@ static void report_steps(const tw_schedule *s, tw_report *report)
         r->operator_name = node->op->name;
         r->backend = s->backend->name;
         r->kernel = step->lowering.kernel->id;
-        r->segment = (uint32_t)i;
+        r->segment = (uint32_t)step->segment;
         r->dtype = node->out[0]->shape.dtype;
         r->rank = node->out[0]->shape.rank;
         memcpy(r->dim, node->out[0]->shape.dim, sizeof r->dim);

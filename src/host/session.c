@@ -44,10 +44,10 @@ static bool find_kernels(tw_arena *arena, const char *plan, size_t bytes,
 static const char *next_text(const char **at, const char *end)
 {
     const char *text = *at;
-    size_t length = text ? strnlen(text, (size_t)(end - text)) : 0;
-    if (!text || text + length >= end)
+    const char *zero = text && text < end ? memchr(text, 0, (size_t)(end - text)) : NULL;
+    if (!zero)
         return "";
-    *at = text + length + 1;
+    *at = zero + 1;
     return text;
 }
 

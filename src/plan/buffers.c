@@ -18,11 +18,29 @@ static int add_buffer(tw_schedule *s, const char *name, tw_buffer_use use, uint3
     return s->buffer_count++;
 }
 
+/* The steps of a segment run interleaved: what one of them uses is live while any of them runs. */
+static int segment_first(const tw_schedule *s, int step)
+{
+    return s->segments[s->steps[step].segment].first_step;
+}
+
+static int segment_last(const tw_schedule *s, int step)
+{
+    const tw_segment *g = &s->segments[s->steps[step].segment];
+    return g->first_step + g->step_count - 1;
+}
+
+static int add_step_buffer(tw_schedule *s, const char *name, tw_buffer_use use, uint32_t bytes,
+                           int step)
+{
+    return add_buffer(s, name, use, bytes, segment_first(s, step), segment_last(s, step));
+}
+
 static void extend(tw_schedule *s, const tw_value *v, int step)
 {
-    int b = s->places[v->index].buffer;
-    if (b >= 0 && s->buffers[b].last < step)
-        s->buffers[b].last = step;
+    int b = s->places[v->index].buffer, last = segment_last(s, step);
+    if (b >= 0 && s->buffers[b].last < last)
+        s->buffers[b].last = last;
 }
 
 /* For each value, the last step that reads it or a view of it; step_count: a graph output. */
@@ -54,8 +72,9 @@ static int *last_reads(const tw_schedule *s, tw_arena *arena)
 static int in_place_input(const tw_schedule *s, int index, const int *root_last)
 {
     const tw_node *node = s->steps[index].node;
-    if (!node->op->in_place || node->out_count != 1)
-        return -1;
+    if (!node->op->in_place || node->out_count != 1 ||
+        s->segments[s->steps[index].segment].step_count != 1)
+        return -1; /* in a rolling segment other readers of the input may still be behind */
     for (int i = 0; i < node->in_count; i++) {
         const tw_value *in = node->in[i];
         if (!in || in->data)
@@ -88,6 +107,22 @@ static void place_view(tw_schedule *s, const tw_node *node, const int *last, int
         root_last[from->buffer] = read;
 }
 
+/* Only one step fires at a time: the scratch of a segment is as large as its largest. */
+static void share_scratch(tw_schedule *s, int index)
+{
+    tw_step *step = &s->steps[index];
+    uint32_t bytes = align_up(step->lowering.scratch);
+    for (int i = segment_first(s, index); i < index; i++) {
+        if (s->steps[i].scratch < 0)
+            continue;
+        step->scratch = s->steps[i].scratch;
+        if (s->buffers[step->scratch].bytes < bytes)
+            s->buffers[step->scratch].bytes = bytes;
+        return;
+    }
+    step->scratch = add_step_buffer(s, step->node->name, TW_BUFFER_SCRATCH, bytes, index);
+}
+
 static void place_step(tw_schedule *s, int index, bool in_place, const int *last, int *root_last)
 {
     tw_step *step = &s->steps[index];
@@ -101,19 +136,19 @@ static void place_step(tw_schedule *s, int index, bool in_place, const int *last
         if (!out)
             continue;
         int b = over >= 0 ? s->places[node->in[over]->index].buffer
-                          : add_buffer(s, out->name, TW_BUFFER_ACTIVATION,
-                                       tw_shape_bytes(&out->shape), index, index);
+                          : add_step_buffer(s, out->name, TW_BUFFER_ACTIVATION,
+                                            tw_shape_bytes(&out->shape), index);
         name_value(s, out, b, out);
         if (over < 0 || root_last[b] < last[out->index])
             root_last[b] = last[out->index];
         extend(s, out, index);
     }
+    step->scratch = step->memory = -1;
     if (step->lowering.scratch)
-        step->scratch =
-            add_buffer(s, node->name, TW_BUFFER_SCRATCH, step->lowering.scratch, index, index);
+        share_scratch(s, index);
     if (step->lowering.memory)
         step->memory =
-            add_buffer(s, node->name, TW_BUFFER_MEMORY, step->lowering.memory, index, index);
+            add_step_buffer(s, node->name, TW_BUFFER_MEMORY, step->lowering.memory, index);
 }
 
 void tw_plan_buffers(tw_schedule *s, bool in_place)

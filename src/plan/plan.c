@@ -81,6 +81,7 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
     s->backend = tw_backend_find(options->backends ? options->backends : "reference", diag);
     if (!s->backend || !tw_plan_steps(s, options, diag))
         return false;
+    tw_plan_segments(s, options);
     tw_plan_buffers(s, false);
     s->layerwise = tw_live_peak(s, true, NULL);
     tw_plan_buffers(s, true);

@@ -33,7 +33,8 @@ typedef struct tw_step {
     int32_t band;          /* rows a firing */
     bool accumulates;
     tw_rowmap map[TW_MAX_OPERANDS]; /* of the inputs */
-    int scratch, memory;   /* buffers, or -1 */
+    int segment;
+    int scratch, memory;   /* buffers, or -1; the steps of a segment share one scratch */
 } tw_step;
 
 typedef struct tw_segment {
@@ -71,8 +72,11 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *sc
 
 /* ---- the planner's parts, in order ---- */
 
-/* Steps and one segment a step: kernels, band axes, row maps, bands. */
+/* Steps: kernels, band axes, row maps. */
 bool tw_plan_steps(tw_schedule *schedule, const tw_compile_options *options, tw_diag *diag);
+/* Segments and bands: one segment a step, whole; with options->random_bands, random runs of steps
+ * that roll through each other in random bands (all tensors still whole). */
+void tw_plan_segments(tw_schedule *schedule, const tw_compile_options *options);
 /* Buffers with lifetimes: views and in-place results share their source's. */
 void tw_plan_buffers(tw_schedule *schedule, bool in_place);
 /* Largest sum of bytes live in the fast region over the steps; *step receives where (may be null). */

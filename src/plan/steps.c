@@ -122,29 +122,16 @@ static bool check_step(tw_step *step, tw_diag *diag)
                    out);
 }
 
-/* SplitMix64: the bands of `random_bands` are the same on every machine. */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += 0x9E3779B97F4A7C15u;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-    return z ^ z >> 31;
-}
-
 bool tw_plan_steps(tw_schedule *schedule, const tw_compile_options *options, tw_diag *diag)
 {
     tw_graph *graph = schedule->graph;
-    uint64_t random = options->random_bands;
     schedule->steps =
         tw_alloc_array(schedule->arena, (size_t)graph->node_count + 1, sizeof(tw_step));
-    schedule->segments =
-        tw_alloc_array(schedule->arena, (size_t)graph->node_count + 1, sizeof(tw_segment));
     for (int n = 0; n < graph->node_count; n++) {
         tw_node *node = graph->nodes[n];
         if (node->op->kind == TW_VIEW)
             continue;
-        int s = schedule->step_count++;
-        tw_step *step = &schedule->steps[s];
+        tw_step *step = &schedule->steps[schedule->step_count++];
         step->node = node;
         step->scratch = step->memory = -1;
         if (!tw_lower(schedule->backend, node, schedule->arena, &step->lowering, diag))
@@ -152,12 +139,6 @@ bool tw_plan_steps(tw_schedule *schedule, const tw_compile_options *options, tw_
         choose_rows(step);
         if (!check_step(step, diag))
             return false;
-        if (options->random_bands && step->extent > 0)
-            step->band = 1 + (int32_t)(next_random(&random) % (uint64_t)step->extent);
-        schedule->segments[schedule->segment_count++] = (tw_segment){s, 1, step->axis};
-        uint32_t counters = (uint32_t)(1 + node->out_count);
-        if (counters > schedule->counter_count)
-            schedule->counter_count = counters;
         if (options->progress)
             options->progress(options->progress_user, "plan", (n + 1.0) / graph->node_count);
     }
