@@ -56,7 +56,7 @@ static bool place_tensor(tw_writer *w, const tw_value *v, tw_tensor *t)
     }
     const tw_value *root = place->root;
     if (!w->constant_offset[root->index]) {
-        uint32_t offset;
+        uint32_t offset = 0;
         if (!add_constant(w, root->data, tw_shape_bytes(&root->shape), &offset))
             return false;
         w->constant_offset[root->index] = (int64_t)offset + 1;
