@@ -1,0 +1,611 @@
+/* Float32 functions with fixed result bits: see math.h. Each reduces its argument exactly (or with
+ * a known remainder) to a short interval, evaluates a polynomial there and puts the parts together
+ * in an order that keeps the last rounding the only large one. */
+#include "runtime/math.h"
+
+/* ---- exponentials and logarithms ---- */
+
+/* e^r - 1 - r = r^2 * q(r), accurate relative to e^r - 1. */
+static float expm1_tail(float r)
+{
+    float q = 0x1.a18350p-13f;
+    q = q * r + 0x1.6dafdap-10f;
+    q = q * r + 0x1.1110a8p-7f;
+    q = q * r + 0x1.555466p-5f;
+    q = q * r + 0x1.555556p-3f;
+    q = q * r + 0.5f;
+    return r * r * q;
+}
+
+float tw_expm1f(float x)
+{
+    if (tw_isnan(x))
+        return x;
+    if (x > 89.0f)
+        return TW_INFINITY;
+    if (x < -18.0f)
+        return -1.0f;
+    float n = tw_rintf(x * 0x1.715476p+0f);
+    float high = x - n * 0x1.62e4p-1f, low = n * 0x1.7f7d1cp-20f;
+    float r = high - low;
+    if (n == 0.0f) /* keeps -0 */
+        return tw_copysignf(r + expm1_tail(r), x);
+    float lost = (high - r) - low; /* what rounding took from r */
+    float p = r + (expm1_tail(r) + lost);
+    int32_t k = (int32_t)n;
+    if (k == 128)
+        return ((p + 1.0f) * 0x1p127f) * 2.0f;
+    float scale = tw_float_of((uint32_t)(k + 127) << 23);
+    if (k > 24)
+        return (p - 1.0f / scale + 1.0f) * scale;
+    return scale * p + (scale - 1.0f);
+}
+
+/* log(1 + f) = f - f^2/2 + log_tail(f) for sqrt(1/2) <= 1 + f <= sqrt(2). */
+static float log_tail(float f)
+{
+    float q = 0x1.1c26cap-4f;
+    q = q * f - 0x1.e53e06p-4f;
+    q = q * f + 0x1.e6f718p-4f;
+    q = q * f - 0x1.fafb5cp-4f;
+    q = q * f + 0x1.232aa4p-3f;
+    q = q * f - 0x1.55641ap-3f;
+    q = q * f + 0x1.99a512p-3f;
+    q = q * f - 0x1.ffffeap-3f;
+    q = q * f + 0x1.555548p-2f;
+    return f * f * f * q;
+}
+
+/* A positive finite x as (1 + f) * 2^k with sqrt(1/2) <= 1 + f < sqrt(2). */
+static float split_exponent(float x, int32_t *k)
+{
+    int32_t below = 0;
+    if (x < 0x1p-126f) {
+        x *= 0x1p25f;
+        below = 25;
+    }
+    uint32_t bits = tw_bits_of(x);
+    uint32_t offset = bits - 0x3F3504F3u; /* from sqrt(1/2) */
+    uint32_t whole = offset & 0xFF800000u;
+    *k = (int32_t)(offset >> 23 ^ 0x100u) - 0x100 - below;
+    return tw_float_of(bits - whole);
+}
+
+/* k * ln(2) + log(1 + f) + extra, extra tiny. */
+static float log_sum(int32_t k, float f, float extra)
+{
+    float n = (float)k;
+    float small = log_tail(f) + (n * 0x1.7f7d1cp-20f + extra);
+    return n * 0x1.62e4p-1f + (f - (0.5f * f * f - small));
+}
+
+float tw_logf(float x)
+{
+    if (tw_isnan(x) || (x > 0.0f && tw_isinf(x)))
+        return x;
+    if (x == 0.0f)
+        return -TW_INFINITY;
+    if (x < 0.0f)
+        return TW_NAN;
+    int32_t k;
+    float f = split_exponent(x, &k) - 1.0f;
+    return log_sum(k, f, 0.0f);
+}
+
+float tw_log1pf(float x)
+{
+    if (tw_isnan(x) || (x > 0.0f && tw_isinf(x)))
+        return x;
+    if (x == -1.0f)
+        return -TW_INFINITY;
+    if (x < -1.0f)
+        return TW_NAN;
+    if (tw_absf(x) < 0.25f) /* 1 + x needs no exponent; keeps -0 */
+        return tw_copysignf(x - (0.5f * x * x - log_tail(x)), x);
+    int32_t k;
+    float u = 1.0f + x;
+    float lost = x >= 1.0f ? 1.0f - (u - x) : x - (u - 1.0f);
+    float f = split_exponent(u, &k) - 1.0f;
+    return log_sum(k, f, k < 100 ? lost / u : 0.0f);
+}
+
+float tw_softplusf(float x)
+{
+    float e = tw_log1pf(tw_expf(-tw_absf(x)));
+    return x > 0.0f ? x + e : e;
+}
+
+/* ---- power, in integers ---- */
+
+/* log2(m) / f of f = m - 1 in units of 2^-24, with 37 fraction bits. Terms shrink by at least
+ * 0.42 each, so the products stay below 2^61. */
+static int64_t log2_ratio(int32_t f)
+{
+    static const int64_t coefficient[13] = {
+        198282496596, -99141248358, 66094167504,  -49570612446, 39656264892,
+        -33047631110, 28336483803,  -24780285238, 21821716954,  -19676320643,
+        19891775325,  -19624884808, 10629869033};
+    int64_t sum = coefficient[12];
+    for (int i = 11; i >= 0; i--)
+        sum = coefficient[i] + (sum * f >> 24);
+    return sum;
+}
+
+/* 2^fraction, fraction in units of 2^-32, as 30 fraction bits. */
+static uint32_t exp2_fraction(uint32_t fraction)
+{
+    static const uint32_t coefficient[8] = {1073741824u, 744261124u, 257941116u, 59598178u,
+                                            10322969u,   1441248u,   154106u,    23084u};
+    uint32_t sum = coefficient[7];
+    for (int i = 6; i >= 0; i--)
+        sum = coefficient[i] + (uint32_t)((uint64_t)sum * fraction >> 32);
+    return sum;
+}
+
+/* mantissa * 2^(exponent - 30), mantissa in [2^30, 2^31), rounded half to even. */
+static float compose(uint32_t mantissa, int32_t exponent)
+{
+    if (exponent > 127)
+        return TW_INFINITY;
+    if (exponent < -151)
+        return 0.0f;
+    int32_t shift = 7 + (exponent < -126 ? -126 - exponent : 0);
+    if (shift > 31)
+        return 0.0f;
+    uint32_t kept = mantissa >> shift, rest = mantissa & ((1u << shift) - 1u);
+    uint32_t half = 1u << (shift - 1);
+    kept += rest > half || (rest == half && (kept & 1u));
+    return tw_float_of(exponent < -126 ? kept : kept + ((uint32_t)(exponent + 126) << 23));
+}
+
+static int leading_zeros(uint64_t x)
+{
+    int n = 0;
+    for (int step = 32; step > 0; step /= 2)
+        if (x >> (64 - step) == 0) {
+            n += step;
+            x <<= step;
+        }
+    return n;
+}
+
+/* 24-bit mantissa of a positive finite x: x = mantissa * 2^exponent. */
+static uint32_t mantissa_of(float x, int32_t *exponent)
+{
+    uint32_t bits = tw_bits_of(x), mantissa = bits & 0x7FFFFFu;
+    *exponent = (int32_t)(bits >> 23) - 150;
+    if (bits >= 0x800000u)
+        return mantissa | 0x800000u;
+    int shift = leading_zeros(mantissa) - 40;
+    *exponent = -149 - shift;
+    return mantissa << shift;
+}
+
+/* x^y for finite x > 0 other than 1 and finite y other than 0. */
+static float positive_power(float x, float y)
+{
+    int32_t k, log_exponent, y_exponent;
+    float m = split_exponent(x, &k);
+    int32_t f = (int32_t)((m - 1.0f) * 16777216.0f);
+    int64_t log = log2_ratio(f) * f; /* 61 fraction bits */
+    if (k != 0)
+        log = (log >> 8) + k * ((int64_t)1 << 53);
+    log_exponent = k != 0 ? -53 : -61;
+    int negative = (log < 0) != (y < 0.0f);
+    uint64_t magnitude = log < 0 ? 0u - (uint64_t)log : (uint64_t)log;
+    int shift = 25 - leading_zeros(magnitude); /* keep 39 bits */
+    magnitude = shift > 0 ? magnitude >> shift : magnitude << -shift;
+    uint64_t product = magnitude * mantissa_of(tw_absf(y), &y_exponent); /* below 2^63 */
+    int32_t exponent = log_exponent + shift + y_exponent;
+    if (exponent > -54) /* |y log2 x| >= 2^8 */
+        return negative ? 0.0f : TW_INFINITY;
+    int32_t right = -32 - exponent;
+    int64_t power = right < 64 ? (int64_t)(product >> right) : 0; /* 32 fraction bits */
+    if (negative)
+        power = -power;
+    uint64_t bits = (uint64_t)power;
+    int32_t whole = (int32_t)(uint32_t)(bits >> 32); /* floor */
+    return compose(exp2_fraction((uint32_t)bits), whole);
+}
+
+/* 0: y is not whole, 1: odd, 2: even. */
+static int parity(float y)
+{
+    float magnitude = tw_absf(y);
+    if (magnitude >= 16777216.0f)
+        return 2;
+    if (tw_truncf(magnitude) != magnitude)
+        return 0;
+    return (int32_t)magnitude & 1 ? 1 : 2;
+}
+
+float tw_powf(float x, float y)
+{
+    if (y == 0.0f || x == 1.0f)
+        return 1.0f;
+    if (tw_isnan(x) || tw_isnan(y))
+        return TW_NAN;
+    float magnitude = tw_absf(x);
+    if (tw_isinf(y)) {
+        if (magnitude == 1.0f)
+            return 1.0f;
+        return (magnitude > 1.0f) == (y > 0.0f) ? TW_INFINITY : 0.0f;
+    }
+    int whole = parity(y);
+    float sign = tw_bits_of(x) >> 31 && whole == 1 ? -1.0f : 1.0f;
+    if (magnitude == 0.0f || tw_isinf(x))
+        return sign * ((magnitude == 0.0f) == (y > 0.0f) ? 0.0f : TW_INFINITY);
+    if (x < 0.0f && whole == 0)
+        return TW_NAN;
+    return sign * (magnitude == 1.0f ? 1.0f : positive_power(magnitude, y));
+}
+
+/* ---- square root in integers ---- */
+
+float tw_sqrtf_portable(float x)
+{
+    if (tw_isnan(x) || x == 0.0f || (tw_isinf(x) && x > 0.0f))
+        return x;
+    if (x < 0.0f)
+        return TW_NAN;
+    int32_t exponent;
+    uint32_t mantissa = mantissa_of(x, &exponent);
+    if (exponent & 1) {
+        mantissa <<= 1;
+        exponent--;
+    }
+    /* The root of mantissa * 2^24 has 24 or 25 bits; the 25th serves to round. */
+    uint64_t rest = (uint64_t)mantissa << 24;
+    uint64_t root = 0;
+    for (uint64_t bit = (uint64_t)1 << 48; bit != 0; bit >>= 2) {
+        if (rest >= root + bit) {
+            rest -= root + bit;
+            root = (root >> 1) + bit;
+        } else {
+            root >>= 1;
+        }
+    }
+    /* Never a tie: a root of 24 bits and a half would need a radicand of 49. */
+    exponent = exponent / 2 - 12;
+    uint32_t kept = (uint32_t)root;
+    if (kept >= 1u << 24) {
+        kept = (kept + 1u) >> 1;
+        exponent++;
+    } else if (rest > root) {
+        kept++;
+    }
+    return tw_float_of(((uint32_t)(exponent + 149) << 23) + kept);
+}
+
+/* ---- trigonometry ---- */
+
+/* |x| = quarter * pi/2 + r with |r| <= pi/4; quarter modulo 4. For |x| >= pi/4, finite. The product
+ * with 2/pi is exact modulo 4 but for its last bits, whatever the magnitude. */
+static float reduce_quarter(float x, uint32_t *quarter)
+{
+    static const uint32_t two_over_pi[8] = {0u,          0xA2F9836Eu, 0x4E441529u, 0xFC2757D1u,
+                                            0xF534DDC0u, 0xDB629599u, 0x3C439041u, 0xFE5163ABu};
+    int32_t exponent;
+    uint32_t mantissa = mantissa_of(tw_absf(x), &exponent);
+    uint32_t from = (uint32_t)(exponent + 30); /* the first bit worth less than 4 quarters */
+    uint32_t word = from / 32u, bit = from % 32u, window[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        uint64_t pair = (uint64_t)two_over_pi[word + i] << 32 | two_over_pi[word + i + 1u];
+        window[i] = (uint32_t)(pair << bit >> 32);
+    }
+    uint64_t middle = (uint64_t)mantissa * window[1] + ((uint64_t)mantissa * window[2] >> 32);
+    uint64_t turn = ((uint64_t)(mantissa * window[0]) << 32) + middle; /* 62 fraction bits */
+    uint64_t rounded = turn + ((uint64_t)1 << 61);
+    uint64_t rest = turn - (rounded & ((uint64_t)3 << 62));
+    *quarter = (uint32_t)(rounded >> 62);
+    int negative = rest >> 63 != 0;
+    if (negative)
+        rest = 0u - rest;
+    int shift = leading_zeros(rest);
+    uint64_t product = (rest << shift >> 32) * 0xC90FDAA2u; /* times pi/2 with 31 fraction bits */
+    float r = (float)(uint32_t)(product >> 32) * 0x1p-29f;
+    r *= tw_float_of((uint32_t)(127 - shift) << 23);
+    return negative ? -r : r;
+}
+
+static float sin_near(float r)
+{
+    float s = r * r;
+    float q = 0x1.6cb4ccp-19f;
+    q = q * s - 0x1.a00f2ep-13f;
+    q = q * s + 0x1.111108p-7f;
+    q = q * s - 0x1.555556p-3f;
+    return r + r * (s * q);
+}
+
+static float cos_near(float r)
+{
+    float s = r * r;
+    float q = -0x1.247334p-22f;
+    q = q * s + 0x1.a012c8p-16f;
+    q = q * s - 0x1.6c16bcp-10f;
+    q = q * s + 0x1.555556p-5f;
+    float half = 0.5f * s, first = 1.0f - half;
+    return first + (((1.0f - first) - half) + s * (s * q));
+}
+
+/* Sine and cosine of |x|, x finite. */
+static void sine_cosine(float x, float *sine, float *cosine)
+{
+    float r = tw_absf(x);
+    uint32_t quarter = 0;
+    if (r >= 0x1.921fb6p-1f)
+        r = reduce_quarter(x, &quarter);
+    float s = sin_near(r), c = cos_near(r);
+    *sine = quarter & 1u ? c : s;
+    *cosine = quarter & 1u ? s : c;
+    if (quarter & 2u)
+        *sine = -*sine;
+    if ((quarter + 1u) & 2u)
+        *cosine = -*cosine;
+}
+
+float tw_sinf(float x)
+{
+    float sine, cosine;
+    if (!(tw_absf(x) < TW_INFINITY))
+        return TW_NAN;
+    sine_cosine(x, &sine, &cosine);
+    return tw_bits_of(x) >> 31 ? -sine : sine;
+}
+
+float tw_cosf(float x)
+{
+    float sine, cosine;
+    if (!(tw_absf(x) < TW_INFINITY))
+        return TW_NAN;
+    sine_cosine(x, &sine, &cosine);
+    return cosine;
+}
+
+float tw_tanf(float x)
+{
+    float sine, cosine;
+    if (!(tw_absf(x) < TW_INFINITY))
+        return TW_NAN;
+    sine_cosine(x, &sine, &cosine);
+    sine /= cosine;
+    return tw_bits_of(x) >> 31 ? -sine : sine;
+}
+
+/* asin(x) - x for 0 <= x <= 1/2, s = x^2. */
+static float asin_tail(float x, float s)
+{
+    float q = 0x1.5c98dcp-5f;
+    q = q * s + 0x1.8a2728p-6f;
+    q = q * s + 0x1.74746ep-5f;
+    q = q * s + 0x1.3305c8p-4f;
+    q = q * s + 0x1.5555acp-3f;
+    return x * (s * q);
+}
+
+float tw_asinf(float x)
+{
+    float a = tw_absf(x);
+    if (!(a <= 1.0f))
+        return TW_NAN;
+    if (a <= 0.5f)
+        return tw_copysignf(a + asin_tail(a, a * a), x);
+    float s = 0.5f * (1.0f - a), root = tw_sqrtf(s);
+    float half = root + asin_tail(root, s); /* asin(a) = pi/2 - 2 asin(root) */
+    return tw_copysignf(0x1.921fb6p+0f - (2.0f * half + 0x1.777a5cp-25f), x);
+}
+
+float tw_acosf(float x)
+{
+    float a = tw_absf(x);
+    if (!(a <= 1.0f))
+        return TW_NAN;
+    if (a <= 0.5f)
+        return 0x1.921fb6p+0f - (x + (0x1.777a5cp-25f + tw_copysignf(asin_tail(a, a * a), x)));
+    float s = 0.5f * (1.0f - a), root = tw_sqrtf(s);
+    float tail = asin_tail(root, s);
+    if (x < 0.0f)
+        return 0x1.921fb6p+1f - (2.0f * (root + tail) + 0x1.777a5cp-24f);
+    /* The root's own rounding error: (s - root^2) / (2 root). root^2 = high + low exactly. */
+    float high = tw_float_of(tw_bits_of(root) & 0xFFFFF000u), low = root - high;
+    float lost = root > 0.0f ? ((s - high * high) - low * (high + root)) / (root + root) : 0.0f;
+    return 2.0f * (root + (tail + lost));
+}
+
+/* atan(x) for 0 <= x <= tan(pi/8), less x. */
+static float atan_tail(float x)
+{
+    float s = x * x;
+    float q = -0x1.ee0e12p-5f;
+    q = q * s + 0x1.b161c4p-4f;
+    q = q * s - 0x1.23b19cp-3f;
+    q = q * s + 0x1.9991e2p-3f;
+    q = q * s - 0x1.55554cp-2f;
+    return x * (s * q);
+}
+
+float tw_atanf(float x)
+{
+    float a = tw_absf(x), y;
+    if (tw_isnan(x))
+        return x;
+    if (a <= 0x1.a8279ap-2f) {
+        y = a + atan_tail(a);
+    } else if (a < 0x1.3504f4p+1f) { /* tan(3 pi/8): around pi/4 */
+        float t = (a - 1.0f) / (a + 1.0f);
+        y = 0x1.921fb6p-1f + (t + (atan_tail(t) - 0x1.777a5cp-26f));
+    } else {
+        float t = 1.0f / a;
+        y = 0x1.921fb6p+0f - (t + (atan_tail(t) + 0x1.777a5cp-25f));
+    }
+    return tw_copysignf(y, x);
+}
+
+/* ---- hyperbolic functions ---- */
+
+float tw_sinhf(float x)
+{
+    float a = tw_absf(x);
+    if (a <= 1.0f) {
+        float s = x * x;
+        float q = 0x1.7a5d18p-19f;
+        q = q * s + 0x1.9ffd06p-13f;
+        q = q * s + 0x1.111136p-7f;
+        q = q * s + 0x1.555556p-3f;
+        return tw_copysignf(a + a * (s * q), x);
+    }
+    float half = tw_exp_parts(a, 0.0f, -1);
+    return tw_copysignf(half - 0.25f / half, x);
+}
+
+float tw_coshf(float x)
+{
+    float half = tw_exp_parts(tw_absf(x), 0.0f, -1);
+    return half + 0.25f / half;
+}
+
+float tw_tanhf(float x)
+{
+    float a = tw_absf(x);
+    if (a < 0.625f) {
+        float s = x * x;
+        float q = -0x1.733f6ap-8f;
+        q = q * s + 0x1.51c5d0p-6f;
+        q = q * s - 0x1.b83a12p-5f;
+        q = q * s + 0x1.1107acp-3f;
+        q = q * s - 0x1.55553ap-2f;
+        return tw_copysignf(a + a * (s * q), x);
+    }
+    return tw_copysignf(1.0f - 2.0f / (tw_expf(a + a) + 1.0f), x);
+}
+
+/* log(2 a) without overflow. */
+static float log_twice(float a)
+{
+    int32_t k;
+    float f = split_exponent(a, &k) - 1.0f;
+    return log_sum(k + 1, f, 0.0f);
+}
+
+float tw_asinhf(float x)
+{
+    float a = tw_absf(x), y;
+    if (tw_isnan(x) || tw_isinf(x))
+        return x;
+    if (a > 0x1p13f) /* sqrt(1 + a^2) = a */
+        y = log_twice(a);
+    else
+        y = tw_log1pf(a + a * a / (1.0f + tw_sqrtf(1.0f + a * a)));
+    return tw_copysignf(y, x);
+}
+
+float tw_acoshf(float x)
+{
+    if (tw_isnan(x) || (tw_isinf(x) && x > 0.0f))
+        return x;
+    if (x < 1.0f)
+        return TW_NAN;
+    if (x > 0x1p13f)
+        return log_twice(x);
+    float t = x - 1.0f;
+    return tw_log1pf(t + tw_sqrtf(t + t + t * t));
+}
+
+float tw_atanhf(float x)
+{
+    float a = tw_absf(x);
+    if (!(a <= 1.0f))
+        return TW_NAN;
+    if (a == 1.0f)
+        return tw_copysignf(TW_INFINITY, x);
+    return tw_copysignf(0.5f * tw_log1pf((a + a) / (1.0f - a)), x);
+}
+
+/* ---- the error function ---- */
+
+/* erf(x) - x for 0 <= x <= 0.875. */
+static float erf_tail(float x)
+{
+    float s = x * x;
+    float q = 0x1.6bdf1ep-14f;
+    q = q * s - 0x1.ae7f26p-11f;
+    q = q * s + 0x1.553aa2p-8f;
+    q = q * s - 0x1.b819a2p-6f;
+    q = q * s + 0x1.ce2e84p-4f;
+    q = q * s - 0x1.812744p-2f;
+    q = q * s + 0x1.06eba8p-3f;
+    return x * q;
+}
+
+/* erfc(a) for a >= 0.5. */
+static float erfc_far(float a)
+{
+    if (a > 10.25f)
+        return 0.0f;
+    float square = a * a;
+    float high = tw_float_of(tw_bits_of(a) & 0xFFFFF000u), low = a - high;
+    float lost = ((high * high - square) + 2.0f * high * low) + low * low; /* a^2 - square */
+    float t = (a - 4.0f) / (a + 4.0f);
+    float q = 0x1.59a1a4p-8f;
+    q = q * t - 0x1.0f8b20p-6f;
+    q = q * t + 0x1.2f0adcp-5f;
+    q = q * t - 0x1.0f68dcp-4f;
+    q = q * t + 0x1.8012c0p-4f;
+    q = q * t - 0x1.9de0b2p-4f;
+    q = q * t + 0x1.16ea4cp-4f;
+    q = q * t + 0x1.f7f73ap-7f;
+    q = q * t - 0x1.1df1a6p-3f;
+    q = q * t + 0x1.3ba592p+0f;
+    return tw_exp_parts(-square, -lost, 0) * (q / (1.0f + 2.0f * a));
+}
+
+float tw_erff(float x)
+{
+    float a = tw_absf(x);
+    if (tw_isnan(x))
+        return x;
+    return tw_copysignf(a <= 0.875f ? a + erf_tail(a) : 1.0f - erfc_far(a), x);
+}
+
+float tw_erfcf(float x)
+{
+    float a = tw_absf(x);
+    if (tw_isnan(x))
+        return x;
+    if (a <= 0.5f)
+        return 1.0f - (x + tw_copysignf(1.0f, x) * erf_tail(a));
+    return x < 0.0f ? 2.0f - erfc_far(a) : erfc_far(a);
+}
+
+/* ---- remainders ---- */
+
+float tw_fmodf(float x, float y)
+{
+    float a = tw_absf(x), b = tw_absf(y);
+    if (!(a < TW_INFINITY) || !(b > 0.0f) || tw_isnan(y))
+        return TW_NAN;
+    if (a < b)
+        return x;
+    int32_t ea, eb;
+    uint32_t rest = mantissa_of(a, &ea), divisor = mantissa_of(b, &eb);
+    /* One quotient bit a turn, at most 277 turns. */
+    for (; ea > eb; ea--) {
+        rest = rest >= divisor ? rest - divisor : rest;
+        rest <<= 1;
+    }
+    rest = rest >= divisor ? rest - divisor : rest;
+    /* rest * 2^eb in two exact steps, each scale a normal number. */
+    int32_t half = eb >> 1;
+    float result = (float)rest * tw_float_of((uint32_t)(half + 127) << 23);
+    result *= tw_float_of((uint32_t)(eb - half + 127) << 23);
+    return tw_copysignf(result, x);
+}
+
+float tw_floor_modf(float x, float y)
+{
+    float rest = tw_fmodf(x, y);
+    if (rest == 0.0f)
+        return tw_copysignf(0.0f, y);
+    return (rest < 0.0f) != (y < 0.0f) ? rest + y : rest;
+}
