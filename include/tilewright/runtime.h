@@ -121,6 +121,7 @@ struct tw_plan_step;
 struct tw_plan_operand;
 struct tw_plan_blob;
 struct tw_plan_stream;
+struct tw_plan_state;
 
 /* A verified plan. Filled by tw_load, read-only afterwards; it points into the plan's bytes and at
  * the kernel table, which must outlive it. */
@@ -134,13 +135,14 @@ typedef struct tw_model {
     const struct tw_plan_operand *operands;
     const struct tw_plan_blob *blobs;
     const struct tw_plan_stream *streams;
+    const struct tw_plan_state *states;
     const uint32_t *attributes; /* 32-bit words */
     const uint32_t *inputs;     /* tensor indices */
     const uint32_t *outputs;    /* tensor indices */
     const uint8_t *constants;
     uint32_t constants_bytes;
     uint32_t tensor_count, segment_count, step_count, operand_count, blob_count, stream_count;
-    uint32_t attribute_words, input_count, output_count;
+    uint32_t attribute_words, input_count, output_count, state_count;
     uint32_t error_step;     /* after a failed load: the step refused, or UINT32_MAX */
     uint32_t error_operator; /* its operator code, or 0 */
 } tw_model;
@@ -210,6 +212,13 @@ tw_status tw_run(tw_context *context);
 
 /* Run at most `firings` kernel calls; TW_RUNNING until the run is complete. */
 tw_status tw_run_some(tw_context *context, uint32_t firings);
+
+/* State: what survives a run (recurrent state, ring buffers, caches). Between runs it can be saved
+ * to a blob and restored into any context of the same plan. The blob is checksummed and names its
+ * plan; a refused restore changes nothing. */
+uint32_t tw_saved_bytes(const tw_model *model);
+tw_status tw_save(const tw_context *context, void *blob, uint32_t bytes);
+tw_status tw_restore(tw_context *context, const void *blob, uint32_t bytes);
 
 /* Install a hook called after every firing; null removes it. */
 void tw_set_hook(tw_context *context, tw_hook hook, void *user);

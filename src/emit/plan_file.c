@@ -219,6 +219,22 @@ static bool write_segment(tw_writer *w, const tw_segment *g)
     return true;
 }
 
+static bool write_states(tw_writer *w)
+{
+    const tw_graph *g = w->schedule->graph;
+    for (int i = 0; i < g->state_count; i++) {
+        tw_plan_state state = {0, TW_ABSENT};
+        if (!value_tensor(w, g->states[i].current, &state.tensor))
+            return false;
+        if (g->states[i].initial &&
+            !add_constant(w, g->states[i].initial,
+                          tw_shape_bytes(&g->states[i].current->shape), &state.initial))
+            return false;
+        append(w, TW_SECTION_STATES, &state, sizeof state);
+    }
+    return true;
+}
+
 static bool write_io(tw_writer *w)
 {
     const tw_graph *g = w->schedule->graph;
@@ -326,7 +342,7 @@ bool tw_emit_plan(const tw_schedule *schedule, const tw_origin *origin, const vo
     bool ok = true;
     for (int i = 0; ok && i < schedule->segment_count; i++)
         ok = write_segment(&w, &schedule->segments[i]);
-    ok = ok && write_io(&w);
+    ok = ok && write_io(&w) && write_states(&w);
     if (ok && !origin->strip) {
         write_names(&w);
         write_text(&w, TW_SECTION_ORIGIN, origin->format);

@@ -17,9 +17,9 @@ static bool check_value(const tw_value *v, tw_diag *diag)
     const tw_quant *q = &v->quant;
     if (!v->name || !*v->name)
         return tw_fail(diag, TW_CODE_FAILED, "", "", "a value has no name");
-    if ((v->data != NULL) + (v->producer != NULL) + v->is_input != 1)
+    if ((v->data != NULL) + (v->producer != NULL) + v->is_input + v->is_state != 1)
         return tw_fail(diag, TW_CODE_FAILED, v->name, "",
-                       "a value must be exactly one of: input, constant, result of a node");
+                       "a value must be exactly one of: input, constant, state, result of a node");
     if (q->count == 0)
         return true;
     if (!is_quantisable(v->shape.dtype))
@@ -74,6 +74,19 @@ static bool check_node(const tw_node *node, tw_diag *diag)
     return true;
 }
 
+static bool check_state(const tw_state *state, tw_diag *diag)
+{
+    const tw_value *current = state->current, *next = state->next;
+    if (!current->is_state || (next && !next->is_output))
+        return tw_fail(diag, TW_CODE_FAILED, current->name, "", "a state is not marked as one");
+    if (next && (!tw_shape_equal(&current->shape, &next->shape) ||
+                 !tw_quant_equal(&current->quant, &next->quant)))
+        return tw_fail(diag, TW_CODE_FAILED, current->name, "",
+                       "the state and what it becomes (%s) differ in shape, type or scale",
+                       next->name);
+    return true;
+}
+
 bool tw_graph_check(const tw_graph *graph, tw_diag *diag)
 {
     for (int i = 0; i < graph->value_count; i++)
@@ -83,6 +96,9 @@ bool tw_graph_check(const tw_graph *graph, tw_diag *diag)
         graph->nodes[n]->index = n;
     for (int n = 0; n < graph->node_count; n++)
         if (!check_node(graph->nodes[n], diag))
+            return false;
+    for (int i = 0; i < graph->state_count; i++)
+        if (!check_state(&graph->states[i], diag))
             return false;
     for (int i = 0; i < graph->output_count; i++)
         if (!graph->outputs[i]->is_output)

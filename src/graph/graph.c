@@ -108,6 +108,35 @@ void tw_graph_output(tw_graph *graph, tw_value *value)
     graph->outputs[graph->output_count++] = value;
 }
 
+tw_value *tw_graph_state(tw_graph *graph, const char *name, tw_shape shape, const void *initial)
+{
+    tw_value *value = tw_graph_value(graph, name, shape);
+    value->is_state = true;
+    tw_grow(graph->arena, &graph->states, graph->state_count, &graph->state_capacity,
+            sizeof *graph->states);
+    graph->states[graph->state_count++] = (tw_state){value, NULL, initial};
+    return value;
+}
+
+bool tw_graph_state_next(tw_graph *graph, tw_value *current, tw_value *next, tw_diag *diag)
+{
+    for (int i = 0; i < graph->state_count; i++) {
+        if (graph->states[i].current != current)
+            continue;
+        if (!tw_shape_equal(&current->shape, &next->shape)) {
+            char have[96], given[96];
+            tw_shape_text(&current->shape, have, sizeof have);
+            tw_shape_text(&next->shape, given, sizeof given);
+            return tw_fail(diag, TW_CODE_FAILED, current->name, "",
+                           "the state is %s and cannot become %s (%s)", have, next->name, given);
+        }
+        graph->states[i].next = next;
+        next->is_output = true;
+        return true;
+    }
+    return tw_fail(diag, TW_CODE_FAILED, current->name, "", "is not a state");
+}
+
 bool tw_attributes_check(const tw_opdef *op, const char *node, const void *attributes,
                          tw_diag *diag)
 {
@@ -289,6 +318,9 @@ void tw_graph_replace(tw_graph *graph, tw_value *from, tw_value *to)
     for (int i = 0; i < graph->output_count; i++)
         if (graph->outputs[i] == from)
             graph->outputs[i] = to;
+    for (int i = 0; i < graph->state_count; i++)
+        if (graph->states[i].next == from)
+            graph->states[i].next = to;
     if (from->is_output) {
         from->is_output = false;
         to->is_output = true;
@@ -347,7 +379,8 @@ bool tw_graph_sweep(tw_graph *graph, tw_diag *diag)
             memcpy(graph->nodes, order, sizeof *order * (size_t)count);
         graph->node_count = count;
         for (int i = 0; i < graph->value_count; i++)
-            graph->values[i]->index = graph->values[i]->is_input || graph->values[i]->is_output;
+            graph->values[i]->index = graph->values[i]->is_input || graph->values[i]->is_state ||
+                                      graph->values[i]->is_output;
         for (int n = 0; n < count; n++) {
             for (int i = 0; i < graph->nodes[n]->in_count; i++)
                 if (graph->nodes[n]->in[i])

@@ -1,7 +1,7 @@
 /* The IR: values, nodes, a graph. Nothing here knows a file format, a pass or a plan.
  *
  * A graph is in static single assignment: each value has one producer (a node, an input, or
- * constant data). Nodes stand in an order in which every value is produced before it is read.
+ * constant data, a state). Nodes stand in an order in which every value is produced before it is read.
  * Activations are channels last, batch first, once `normalize/layout` has run; the operators
  * themselves are defined channels last only, so importers of other layouts put Transposes around
  * them and the layout pass takes them away.
@@ -43,7 +43,9 @@ typedef struct tw_value {
     const void *data;  /* constant elements, dense, little-endian; null: computed or an input */
     tw_node *producer; /* null: input or constant */
     int index;         /* scratch number for passes (see tw_graph_number) */
-    bool is_input, is_output;
+    bool is_input;
+    bool is_state;  /* what a state holds when a run begins */
+    bool is_output; /* read from outside: a graph output, or what a state becomes */
 } tw_value;
 
 /* The float bounds of a fused activation, in real (dequantised) terms. */
@@ -63,6 +65,14 @@ struct tw_node {
     int index;    /* scratch number for passes */
 };
 
+/* A named tensor that survives the run: `current` is read by nodes, and what `next` is at the end
+ * of a run is `current` in the next one. Both have one shape, type and quantisation. */
+typedef struct tw_state {
+    tw_value *current;
+    tw_value *next;      /* null until set: the state never changes */
+    const void *initial; /* dense elements after a reset; null: all bytes zero */
+} tw_state;
+
 typedef struct tw_graph {
     tw_arena *arena;
     const char *name;
@@ -74,6 +84,8 @@ typedef struct tw_graph {
     int input_count, input_capacity;
     tw_value **outputs; /* may repeat a value, an input or a constant */
     int output_count, output_capacity;
+    tw_state *states;
+    int state_count, state_capacity;
     void *names; /* name table, see tw_unique_name */
 } tw_graph;
 
@@ -87,6 +99,10 @@ tw_value *tw_graph_value(tw_graph *graph, const char *name, tw_shape shape);
 tw_value *tw_graph_input(tw_graph *graph, const char *name, tw_shape shape);
 tw_value *tw_graph_constant(tw_graph *graph, const char *name, tw_shape shape, const void *data);
 void tw_graph_output(tw_graph *graph, tw_value *value);
+
+/* A state; returns its current value. Set what it becomes with tw_graph_state_next. */
+tw_value *tw_graph_state(tw_graph *graph, const char *name, tw_shape shape, const void *initial);
+bool tw_graph_state_next(tw_graph *graph, tw_value *current, tw_value *next, tw_diag *diag);
 
 /* Append a node: attribute ranges are checked, output shapes computed by the operator's `shape`,
  * outputs created (named `out_names[i]`, or after the node where null). `attributes` is copied;
@@ -103,7 +119,7 @@ tw_node *tw_graph_node_before(tw_graph *graph, const tw_node *position, const st
                               const char *name, tw_value *const *in, int in_count, int out_count,
                               const void *attributes, tw_diag *diag);
 
-/* Every reader of `from`, graph outputs included, reads `to` instead (linear in the graph). */
+/* Every reader of `from`, graph outputs and states included, reads `to` instead (linear in the graph). */
 void tw_graph_replace(tw_graph *graph, tw_value *from, tw_value *to);
 
 /* Drop removed nodes and restore a topological order (stable); values that nothing produces or

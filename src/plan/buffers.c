@@ -2,6 +2,7 @@
  * writes its result over an input that nothing reads any more. */
 #include <string.h>
 
+#include "plan/ends.h"
 #include "plan/schedule.h"
 
 static uint32_t align_up(uint32_t bytes)
@@ -49,7 +50,7 @@ static int *last_reads(const tw_schedule *s, tw_arena *arena)
     const tw_graph *g = s->graph;
     int *last = tw_alloc_array(arena, (size_t)g->value_count + 1, sizeof *last);
     for (int v = 0; v < g->value_count; v++)
-        last[v] = g->values[v]->is_output ? s->step_count : -1;
+        last[v] = g->values[v]->is_output || g->values[v]->is_state ? s->step_count : -1;
     int step = s->step_count;
     for (int n = g->node_count - 1; n >= 0; n--) {
         const tw_node *node = g->nodes[n];
@@ -130,10 +131,15 @@ static void place_step(tw_schedule *s, int index, bool in_place, const int *last
     for (int i = 0; i < node->in_count; i++)
         if (node->in[i])
             extend(s, node->in[i], index);
+    int written = node->out[0] ? tw_state_written(s->graph, node->out[0]) : -1;
+    if (written >= 0) {
+        const tw_value *current = s->graph->states[written].current;
+        name_value(s, node->out[0], s->places[current->index].buffer, node->out[0]);
+    }
     int over = in_place ? in_place_input(s, index, root_last) : -1;
     for (int i = 0; i < node->out_count; i++) {
         tw_value *out = node->out[i];
-        if (!out)
+        if (!out || (i == 0 && written >= 0))
             continue;
         int b = over >= 0 ? s->places[node->in[over]->index].buffer
                           : add_step_buffer(s, out->name, TW_BUFFER_ACTIVATION,
@@ -163,7 +169,7 @@ void tw_plan_buffers(tw_schedule *s, bool in_place)
     }
     int *last = last_reads(s, scratch);
     /* Per buffer: the last read of anything in it. At most three buffers a node, one an input. */
-    size_t most = (size_t)g->input_count + (size_t)g->node_count * (TW_MAX_OPERANDS + 2) + 1;
+    size_t most = (size_t)g->input_count + (size_t)g->state_count + (size_t)g->node_count * (TW_MAX_OPERANDS + 2) + 1;
     int *root_last = tw_alloc_array(scratch, most, sizeof *root_last);
     int end = s->step_count > 0 ? s->step_count - 1 : 0;
     for (int i = 0; i < g->input_count; i++) {
@@ -172,6 +178,13 @@ void tw_plan_buffers(tw_schedule *s, bool in_place)
         name_value(s, in, b, in);
         s->buffers[b].is_input = true;
         root_last[b] = last[in->index];
+    }
+    for (int i = 0; i < g->state_count; i++) {
+        tw_value *v = g->states[i].current;
+        int b = add_buffer(s, v->name, TW_BUFFER_STATE, tw_shape_bytes(&v->shape), 0, end);
+        s->buffers[b].region = TW_REGION_STATE;
+        name_value(s, v, b, v);
+        root_last[b] = s->step_count;
     }
     int step = 0;
     for (int n = 0; n < g->node_count; n++) {

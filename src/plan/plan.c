@@ -19,6 +19,7 @@ static void place_all(tw_schedule *s)
         lean = fast;
     s->region_bytes[TW_REGION_FAST] = fast;
     s->region_bytes[TW_REGION_SLOW] = tw_place_buffers(s, TW_REGION_SLOW, true);
+    s->region_bytes[TW_REGION_STATE] = tw_place_buffers(s, TW_REGION_STATE, true);
     s->state = s->region_bytes[TW_REGION_STATE];
     s->scratch = fast - lean;
     s->activations = lean - counters + s->region_bytes[TW_REGION_SLOW];

@@ -1,4 +1,5 @@
 /* Segments: which steps run together, and in bands of how many rows. */
+#include "plan/ends.h"
 #include "plan/schedule.h"
 
 /* SplitMix64: the bands of `random_bands` are the same on every machine. */
@@ -21,13 +22,24 @@ static bool made_since(const tw_schedule *s, const tw_value *v, int first)
     return false;
 }
 
+/* A step that writes a state overwrites what others may be reading: it runs by itself. */
+static bool writes_state(const tw_schedule *s, int step)
+{
+    const tw_node *node = s->steps[step].node;
+    for (int i = 0; i < node->out_count; i++)
+        if (node->out[i] && tw_state_written(s->graph, node->out[i]) >= 0)
+            return true;
+    return false;
+}
+
 /* Can this step roll with the segment that ends before it? Its rows must be counted on the same
  * axis, and what it reads from inside the segment must be the tensor itself, not a view of it: a
  * view's rows are others. */
 static bool can_join(const tw_schedule *s, int step, const tw_segment *segment)
 {
     const tw_node *node = s->steps[step].node;
-    if (s->steps[step].axis != segment->axis)
+    if (s->steps[step].axis != segment->axis || writes_state(s, step) ||
+        writes_state(s, segment->first_step))
         return false;
     for (int i = 0; i < node->in_count; i++) {
         const tw_value *v = node->in[i];

@@ -7,14 +7,28 @@ uint32_t tw_region_bytes(const tw_model *model, uint32_t region)
                                                              : 0;
 }
 
+/* Put every state to its initial value. */
+static void reset_state(const tw_context *context, const tw_model *m)
+{
+    uint8_t *base = (uint8_t *)context->region[TW_REGION_STATE].pointer;
+    uint32_t i;
+    if (m->header->state == 0)
+        return;
+    memset(base, 0, m->header->state);
+    for (i = 0; i < m->state_count; i++) {
+        const tw_tensor *t = &m->tensors[m->states[i].tensor];
+        if (m->states[i].initial != TW_ABSENT)
+            memcpy(base + t->offset, m->constants + m->states[i].initial, tw_tensor_bytes(t));
+    }
+}
+
 tw_status tw_reset(tw_context *context)
 {
     const tw_model *m;
     if (!context || !context->model.constant)
         return TW_E_ARGUMENT;
     m = (const tw_model *)context->model.constant;
-    if (m->header->state != 0)
-        memset(context->region[TW_REGION_STATE].pointer, 0, m->header->state);
+    reset_state(context, m);
     context->segment = m->segment_count;
     context->flags = 0;
     context->error_step = UINT32_MAX;

@@ -112,6 +112,7 @@ static tw_status find_sections(tw_loader *l)
     TW_FIND(inputs, input_count, TW_SECTION_INPUTS, uint32_t);
     TW_FIND(outputs, output_count, TW_SECTION_OUTPUTS, uint32_t);
     TW_FIND(constants, constants_bytes, TW_SECTION_CONSTANTS, uint8_t);
+    TW_FIND(states, state_count, TW_SECTION_STATES, tw_plan_state);
 #undef TW_FIND
     return TW_OK;
 }
@@ -388,6 +389,15 @@ static tw_status check_segment(tw_loader *l, const tw_plan_segment *g, tw_totals
 static tw_status check_io(const tw_model *m)
 {
     uint32_t i;
+    for (i = 0; i < m->state_count; i++) {
+        const tw_plan_state *s = &m->states[i];
+        if (s->tensor >= m->tensor_count || m->tensors[s->tensor].region != TW_REGION_STATE ||
+            m->tensors[s->tensor].window != 0 || !tw_is_dense(&m->tensors[s->tensor]))
+            return TW_E_FORMAT;
+        if (s->initial != TW_ABSENT && !in_range(s->initial, tw_tensor_bytes(&m->tensors[s->tensor]),
+                                                 m->constants_bytes))
+            return TW_E_FORMAT;
+    }
     for (i = 0; i < m->input_count; i++)
         if (m->inputs[i] >= m->tensor_count ||
             m->tensors[m->inputs[i]].region == TW_REGION_CONSTANT)

@@ -37,13 +37,14 @@
     X(TW_SECTION_OUTPUTS, 10, uint32_t)           /* tensor indices */                             \
     X(TW_SECTION_CONSTANTS, 11, uint8_t)          /* weights and tables, used in place */          \
     X(TW_SECTION_NAMES, 12, uint8_t)              /* optional: see tw_plan_names */                \
-    X(TW_SECTION_ORIGIN, 13, uint8_t)             /* optional: compiler version, options: text */
+    X(TW_SECTION_ORIGIN, 13, uint8_t)             /* optional: source format, options: text */      \
+    X(TW_SECTION_STATES, 14, tw_plan_state)       /* what survives a run */
 
 enum {
 #define TW_SECTION_ENUM(name, value, type) name = value,
     TW_PLAN_SECTION_LIST(TW_SECTION_ENUM)
 #undef TW_SECTION_ENUM
-    TW_SECTION_LIMIT = 14
+    TW_SECTION_LIMIT = 15
 };
 /* clang-format on */
 
@@ -131,6 +132,12 @@ typedef struct tw_plan_blob {
     uint32_t offset, bytes;
 } tw_plan_blob;
 
+/* A tensor of the state region and what it holds after a reset. */
+typedef struct tw_plan_state {
+    uint32_t tensor;        /* dense */
+    uint32_t initial;       /* offset of its elements in the constants, or TW_ABSENT: zero bytes */
+} tw_plan_state;
+
 #define TW_ASSERT_SIZE(type, bytes) typedef char tw_size_of_##type[sizeof(type) == (bytes) ? 1 : -1]
 TW_ASSERT_SIZE(tw_tensor, 72);
 TW_ASSERT_SIZE(tw_plan_section, 16);
@@ -140,6 +147,7 @@ TW_ASSERT_SIZE(tw_plan_stream, 16);
 TW_ASSERT_SIZE(tw_plan_step, 72);
 TW_ASSERT_SIZE(tw_plan_operand, 32);
 TW_ASSERT_SIZE(tw_plan_blob, 8);
+TW_ASSERT_SIZE(tw_plan_state, 8);
 TW_ASSERT_SIZE(tw_context, 96);
 
 /* zlib's CRC-32. Start with 0; feed the result back in to continue. */
