@@ -51,6 +51,15 @@ static inline tw_rowmap tw_rows_accumulated(void)
 {
     return (tw_rowmap){TW_ROWS_ACCUMULATED, 1, 1, 0, 0};
 }
+/* Mapped; whole when a number is beyond what a plan can say. */
+static inline tw_rowmap tw_rows_mapped(int64_t num, int64_t den, int64_t off, int64_t off2)
+{
+    const int64_t far = TW_MAX_ROW_OFFSET;
+    if (num < 1 || num > far || den < 1 || den > far || off < -far || off > far || off2 < -far ||
+        off2 > far)
+        return tw_rows_whole();
+    return (tw_rowmap){TW_ROWS_MAPPED, (int32_t)num, (int32_t)den, (int32_t)off, (int32_t)off2};
+}
 
 /* A node as a kernel will run it: the back end's answer. */
 typedef struct tw_lowering {

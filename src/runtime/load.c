@@ -239,7 +239,7 @@ static tw_status check_stream(const tw_model *m, const tw_plan_segment *segment,
 static tw_status check_operand(const tw_model *m, const tw_plan_segment *segment, uint32_t step,
                                const tw_plan_operand *o, int is_output)
 {
-    const int32_t far = 1 << 24;
+    const int32_t far = TW_MAX_ROW_OFFSET;
     const tw_tensor *t;
     if (o->reserved != 0)
         return TW_E_FORMAT;

@@ -119,6 +119,9 @@ enum {
     TW_ROWS_FINAL = 3        /* an output that is complete only when the step is */
 };
 
+/* Largest num, den, |off| and |off2| of a row map. */
+#define TW_MAX_ROW_OFFSET (1 << 24)
+
 typedef struct tw_plan_operand {
     uint32_t tensor; /* or TW_ABSENT: an optional operand that is not there */
     uint32_t stream; /* index within the segment, or TW_ABSENT: resident */
