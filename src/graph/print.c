@@ -132,32 +132,36 @@ static char *side_name(const tw_printer *printer, tw_arena *arena, const tw_valu
                    : tw_format(arena, "%s.%s.npy", graph, name);
 }
 
-static bool print_side_file(const tw_printer *printer, const tw_value *value)
+static bool print_side_file(const tw_printer *printer, const tw_value *value, const void *data)
 {
     tw_arena *arena = tw_arena_new();
     char *name = side_name(printer, arena, value);
     char *path = tw_format(arena, "%s/%s", printer->side_folder, name);
-    bool ok = tw_npy_write(path, &value->shape, value->data, printer->diag);
+    bool ok = tw_npy_write(path, &value->shape, data, printer->diag);
     fputs("file ", printer->file);
     print_string(printer->file, name);
     tw_arena_free(arena);
     return ok;
 }
 
-static bool print_constant(tw_printer *printer, const tw_value *value)
+/* A constant or, with what it starts as (null: zero bytes), a state. */
+static bool print_data(tw_printer *printer, const char *word, const tw_value *value,
+                       const void *data)
 {
     FILE *file = printer->file;
     int64_t elements = tw_shape_elements(&value->shape);
-    fputs("  const  ", file);
+    fprintf(file, "  %-6s ", word);
     print_value_name(file, value);
     print_type(file, value);
-    fputs(" = ", file);
+    fputs(data ? " = " : "", file);
     printer->constants++;
-    if (elements <= printer->inline_limit)
-        print_list(file, value->shape.dtype, value->data, elements);
+    if (!data)
+        ;
+    else if (elements <= printer->inline_limit)
+        print_list(file, value->shape.dtype, data, elements);
     else if (printer->sketch)
         fprintf(file, "[...]");
-    else if (!print_side_file(printer, value))
+    else if (!print_side_file(printer, value, data))
         return false;
     fputc('\n', file);
     return true;
@@ -297,8 +301,12 @@ static bool print_graph(tw_printer *printer)
         print_type(file, graph->inputs[i]);
         fputc('\n', file);
     }
+    for (int i = 0; i < graph->state_count; i++)
+        if (!print_data(printer, "state", graph->states[i].current, graph->states[i].initial))
+            return false;
     for (int i = 0; i < graph->value_count; i++)
-        if (graph->values[i]->data && !print_constant(printer, graph->values[i]))
+        if (graph->values[i]->data &&
+            !print_data(printer, "const", graph->values[i], graph->values[i]->data))
             return false;
     for (int i = 0; i < graph->node_count; i++)
         if (!graph->nodes[i]->removed)
@@ -306,6 +314,15 @@ static bool print_graph(tw_printer *printer)
     for (int i = 0; i < graph->output_count; i++) {
         fputs("  output ", file);
         print_value_name(file, graph->outputs[i]);
+        fputc('\n', file);
+    }
+    for (int i = 0; i < graph->state_count; i++) {
+        if (!graph->states[i].next)
+            continue;
+        fputs("  next   ", file);
+        print_value_name(file, graph->states[i].current);
+        fputs(" = ", file);
+        print_value_name(file, graph->states[i].next);
         fputc('\n', file);
     }
     fputs("}\n", file);

@@ -131,16 +131,17 @@ static void place_step(tw_schedule *s, int index, bool in_place, const int *last
     for (int i = 0; i < node->in_count; i++)
         if (node->in[i])
             extend(s, node->in[i], index);
-    int written = node->out[0] ? tw_state_written(s->graph, node->out[0]) : -1;
-    if (written >= 0) {
-        const tw_value *current = s->graph->states[written].current;
-        name_value(s, node->out[0], s->places[current->index].buffer, node->out[0]);
-    }
     int over = in_place ? in_place_input(s, index, root_last) : -1;
     for (int i = 0; i < node->out_count; i++) {
         tw_value *out = node->out[i];
-        if (!out || (i == 0 && written >= 0))
+        if (!out)
             continue;
+        int state = tw_state_written(s->graph, out);
+        if (state >= 0) {
+            const tw_value *current = s->graph->states[state].current;
+            name_value(s, out, s->places[current->index].buffer, out);
+            continue;
+        }
         int b = over >= 0 ? s->places[node->in[over]->index].buffer
                           : add_step_buffer(s, out->name, TW_BUFFER_ACTIVATION,
                                             tw_shape_bytes(&out->shape), index);

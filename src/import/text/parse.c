@@ -72,6 +72,39 @@ static bool parse_const(tw_text_parser *parser)
     return define(parser, &at, name, value);
 }
 
+/* state %name type [= data]: without data it starts as zero bytes. */
+static bool parse_state(tw_text_parser *parser)
+{
+    tw_token at = parser->lexer.token;
+    const char *name;
+    tw_shape shape;
+    tw_quant quant;
+    const void *initial = NULL;
+    bool given;
+    if (!tw_lex_next(&parser->lexer) || !take_new_name(parser, &name) ||
+        !tw_text_type(parser, &shape, &quant) || !tw_lex_accept(&parser->lexer, '=', &given) ||
+        (given && !tw_text_data(parser, &shape, &initial)))
+        return false;
+    tw_value *value = tw_graph_state(parser->graph, name, shape, initial);
+    value->quant = quant;
+    return define(parser, &at, name, value);
+}
+
+/* next %state = %value */
+static bool parse_next(tw_text_parser *parser)
+{
+    tw_token at = parser->lexer.token;
+    tw_value *current, *next;
+    if (!tw_lex_next(&parser->lexer) || !take_value(parser, &current) ||
+        !tw_lex_mark(&parser->lexer, '=') || !take_value(parser, &next))
+        return false;
+    if (tw_graph_state_next(parser->graph, current, next, parser->lexer.diag))
+        return true;
+    parser->lexer.diag->line = at.line;
+    parser->lexer.diag->column = at.column;
+    return false;
+}
+
 static bool parse_output(tw_text_parser *parser)
 {
     tw_value *value;
@@ -309,9 +342,13 @@ static bool parse_statement(tw_text_parser *parser)
         return parse_const(parser);
     if (tw_lex_is_word(lexer, "output"))
         return parse_output(parser);
+    if (tw_lex_is_word(lexer, "state"))
+        return parse_state(parser);
+    if (tw_lex_is_word(lexer, "next"))
+        return parse_next(parser);
     if (lexer->token.kind == TW_TOKEN_VALUE || tw_lex_is_word(lexer, "_"))
         return parse_node(parser);
-    return tw_lex_expected(lexer, "input, const, output, %value = Operator(...), or '}'");
+    return tw_lex_expected(lexer, "input, const, state, next, output, %value = Operator(...), or '}'");
 }
 
 bool tw_text_graph(tw_text_parser *parser)
