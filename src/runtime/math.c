@@ -115,16 +115,22 @@ float tw_softplusf(float x)
     return x > 0.0f ? x + e : e;
 }
 
+float tw_logitf(float x, float margin)
+{
+    float z = margin >= 0.0f ? tw_clampf(x, margin, 1.0f - margin) : x;
+    return z < 0.25f ? tw_logf(z / (1.0f - z)) : tw_log1pf(((z - 0.5f) + (z - 0.5f)) / (1.0f - z));
+}
+
 /* ---- power, in integers ---- */
 
 /* log2(m) / f of f = m - 1 in units of 2^-24, with 37 fraction bits. Terms shrink by at least
  * 0.42 each, so the products stay below 2^61. */
 static int64_t log2_ratio(int32_t f)
 {
-    static const int64_t coefficient[13] = {
-        198282496596, -99141248358, 66094167504,  -49570612446, 39656264892,
-        -33047631110, 28336483803,  -24780285238, 21821716954,  -19676320643,
-        19891775325,  -19624884808, 10629869033};
+    static const int64_t coefficient[13] = {198282496596, -99141248358, 66094167504, -49570612446,
+                                            39656264892,  -33047631110, 28336483803, -24780285238,
+                                            21821716954,  -19676320643, 19891775325, -19624884808,
+                                            10629869033};
     int64_t sum = coefficient[12];
     for (int i = 11; i >= 0; i--)
         sum = coefficient[i] + (sum * f >> 24);

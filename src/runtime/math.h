@@ -247,5 +247,6 @@ float tw_erfcf(float x);
 float tw_fmodf(float x, float y);       /* exact; sign of x */
 float tw_floor_modf(float x, float y);  /* sign of y, as Python's % */
 float tw_softplusf(float x);            /* log(1 + e^x) */
+float tw_logitf(float x, float margin); /* log(z / (1 - z)), z = x kept within the margin >= 0 */
 
 #endif

@@ -132,9 +132,11 @@ static void power(void **state)
         check_power(x, 3.0f, 0.75);
         check_power(x, -1.0f, 0.75);
     }
-    static const float special[] = {0.0f, 1.0f, 0.5f, 2.0f, 3.0f, 2.5f, 0x1p-149f, 0x1p-126f,
-                                    0x1.fffffep127f, 16777215.0f, 16777216.0f, 0x1.fffffep-1f,
-                                    INFINITY, NAN};
+    static const float special[] = {0.0f,        1.0f,        0.5f,
+                                    2.0f,        3.0f,        2.5f,
+                                    0x1p-149f,   0x1p-126f,   0x1.fffffep127f,
+                                    16777215.0f, 16777216.0f, 0x1.fffffep-1f,
+                                    INFINITY,    NAN};
     int count = (int)(sizeof special / sizeof *special);
     for (int i = 0; i < count * 2; i++)
         for (int j = 0; j < count * 2; j++)
@@ -214,8 +216,8 @@ static void to_integers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accuracy),   cmocka_unit_test(power),
-        cmocka_unit_test(remainders), cmocka_unit_test(special_values),
+        cmocka_unit_test(accuracy),    cmocka_unit_test(power),
+        cmocka_unit_test(remainders),  cmocka_unit_test(special_values),
         cmocka_unit_test(to_integers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,26 @@
+/* What the compiler knows alike of every element-wise operator: broadcasting, rows, places. */
+#ifndef TW_OPS_ELEMENTWISE_H
+#define TW_OPS_ELEMENTWISE_H
+
+#include "ops/op.h"
+
+/* numpy's broadcasting of inputs 0 and 1, which must have one type; the result has `dtype`, or
+ * the inputs' type where that is TW_NO_DTYPE. */
+bool tw_shape_broadcast(const tw_shape_call *call, tw_dtype dtype);
+
+/* Identity where the operand runs along the axis with the output, whole where it is broadcast or
+ * of lower rank. */
+tw_rowmap tw_rows_broadcast(const tw_node *node, int input, int axis);
+
+/* The output may lie over an input of its own shape and element size. */
+bool tw_in_place_elementwise(const tw_node *node, int input);
+
+/* For plain integers and booleans: no scales anywhere, no fused clamp, and a kernel for the first
+ * input's type. Sets the lowering's kernel. */
+bool tw_lower_plain(const tw_node *node, tw_lowering *lowering, tw_diag *diag);
+
+/* The lowering of unary operators: float32 and plain types by their own kernels, 8-bit types with
+ * scales by a table of the operator's scalar function with the clamp folded in. */
+bool tw_lower_table(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag);
+
+#endif
