@@ -4,9 +4,9 @@
 #include <string.h>
 
 #define TW_K(symbol, signature) &tw_k_##symbol##_##signature,
-#define TW_OP(code, Name, symbol, KIND, kernels)                                                   \
+#define TW_OP(code, Name, symbol, KIND, ...)                                                       \
     const char tw_opname_##symbol[] = #Name;                                                       \
-    const tw_kernel *const tw_kernels_##symbol[] = {kernels NULL};
+    const tw_kernel *const tw_kernels_##symbol[] = {__VA_ARGS__ NULL};
 #include "ops/ops.def"
 
 const tw_opdef *const tw_ops[] = {

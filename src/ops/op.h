@@ -78,6 +78,9 @@ typedef struct tw_lowering {
         const void *data;
         int32_t stride[TW_MAX_RANK];
     } stored[TW_MAX_OPERANDS];
+    /* Bit i: the kernel does not read constant input i, its content is in the tables; the plan
+     * leaves the operand absent and does not carry the elements. */
+    uint32_t unread;
 } tw_lowering;
 
 typedef struct tw_op_sample tw_op_sample;

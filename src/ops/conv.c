@@ -1,0 +1,81 @@
+/* How the compiler thinks about convolution. */
+#include "ops/conv.h"
+
+#include "ops/ledger.h"
+#include "ops/prepare.h"
+#include "ops/window_shape.h"
+
+TW_ATTRIBUTE_TABLE(conv, TW_CONV_ATTRIBUTES);
+
+static bool shape(const tw_shape_call *call)
+{
+    const tw_conv_attributes *a = call->attributes;
+    const tw_window_lists lists = TW_WINDOW_LISTS(a);
+    const tw_shape *x = &call->in[0]->shape, *w = &call->in[1]->shape;
+    if (w->rank < 3)
+        return TW_SHAPE_FAIL(call,
+                             "the weights have rank %d; they must be output channels, kernel "
+                             "extents, input channels of a group",
+                             w->rank);
+    if (!tw_window_shape(call, &lists, w->dim + 1, w->rank - 2, 0, w->dim[0]))
+        return false;
+    int32_t channels = x->dim[x->rank - 1], outputs = w->dim[0], depth = w->dim[w->rank - 1];
+    if (channels % a->group != 0 || outputs % a->group != 0)
+        return TW_SHAPE_FAIL(call, "group %d does not divide %d %s channels", (int)a->group,
+                             (int)(channels % a->group ? channels : outputs),
+                             channels % a->group ? "input" : "output");
+    if (outputs < 1 || depth < 1 || depth != channels / a->group)
+        return TW_SHAPE_FAIL(call,
+                             "weights for %d outputs of %d channels; the input has %d channels "
+                             "in %d groups",
+                             (int)outputs, (int)depth, (int)channels, (int)a->group);
+    return tw_check_weights(call, outputs);
+}
+
+static tw_rowmap rows(const tw_node *node, int input, int axis)
+{
+    const tw_conv_attributes *a = node->attributes;
+    const tw_window_lists lists = TW_WINDOW_LISTS(a);
+    return input == 0 ? tw_window_rows(node, &lists, node->in[1]->shape.dim + 1, axis)
+                      : tw_rows_whole();
+}
+
+static uint64_t macs(const tw_node *node)
+{
+    const tw_shape *w = &node->in[1]->shape;
+    uint64_t outputs = (uint64_t)tw_shape_elements(&node->out[0]->shape);
+    return outputs * ((uint64_t)tw_shape_elements(w) / (uint64_t)w->dim[0]);
+}
+
+static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)
+{
+    if (!tw_lower_default(node, arena, lowering, diag))
+        return false;
+    const tw_shape *w = &node->in[1]->shape;
+    int32_t taps = (int32_t)(tw_shape_elements(w) / w->dim[0]);
+    if (w->dtype == TW_S8)
+        return tw_prepare_channels(node,
+                                   &(tw_weight_layout){w->dim[0], taps, taps, 1, 0, false, false},
+                                   arena, lowering, diag);
+    static const int order[] = {1, 2, 3, 0}, order1[] = {1, 2, 0}; /* outputs innermost */
+    tw_prepare_order(node, 1, w->rank == 4 ? order : order1, arena, lowering);
+    return true;
+}
+
+const tw_opdef tw_op_conv = {
+    TW_OP_LEDGER(conv),
+    TW_OP_ATTRIBUTES(conv),
+    .formula = "out[n,y,x,o] = b[o] + sum of in[n, y*s-p+i*d, x*s-p+j*d, c] * w[o,i,j,c]",
+    .min_in = 2,
+    .max_in = 3,
+    .min_out = 1,
+    .max_out = 1,
+    .shape = shape,
+    .rows = rows,
+    .macs = macs,
+    .lower = lower,
+    .limits =
+        "one or two spatial axes; f32, or s8 with constant symmetric weights (one scale, or one "
+        "an output channel)",
+    .onnx = "",
+};

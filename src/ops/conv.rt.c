@@ -1,0 +1,162 @@
+/* Convolution kernels. See conv.h for the formula and product.h for the order of sums. */
+#include "ops/conv.h"
+
+#include "ops/codes.h"
+#include "ops/product.h"
+
+typedef struct tw_conv_job {
+    tw_product product;
+    const void *x, *w, *bias;
+    void *y;
+    int32_t group_outputs;
+    int32_t begin, end; /* output channels present */
+    tw_channels channels;
+} tw_conv_job;
+
+static int read_window(const tw_call *call, tw_window *window)
+{
+    const tw_conv_attributes *a = (const tw_conv_attributes *)call->attributes;
+    const tw_window_lists lists = TW_WINDOW_LISTS(a);
+    const tw_tensor *w = call->in[1].tensor;
+    int32_t kernel[2];
+    kernel[0] = w->rank == 4 ? w->dim[1] : 1;
+    kernel[1] = w->dim[w->rank - 2];
+    return tw_window_read(window, call->in[0].tensor, call->out[0].tensor, kernel, &lists, 0);
+}
+
+/* What the two types have in common. Weights may lie in any order that their strides tell. */
+static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
+{
+    const tw_conv_attributes *a = (const tw_conv_attributes *)call->attributes;
+    const tw_tensor *x, *w, *y;
+    tw_window window;
+    int32_t extents[7];
+    if (call->in_count < 2 || call->in_count > 3 || call->out_count != 1 ||
+        call->attribute_bytes != sizeof *a || !tw_operand_check(&call->in[0], dtype, 3, 4) ||
+        !tw_operand_check(&call->out[0], dtype, 3, 4))
+        return TW_E_CHECK;
+    x = call->in[0].tensor;
+    y = call->out[0].tensor;
+    w = call->in[1].tensor;
+    if (!tw_extents_check(&call->in[1], dtype, x->rank, x->rank) || !read_window(call, &window))
+        return TW_E_CHECK;
+    if (w->dim[0] < 1 || w->dim[w->rank - 1] < 1 || a->group < 1 ||
+        x->dim[x->rank - 1] % a->group != 0 || w->dim[0] % a->group != 0 ||
+        w->dim[w->rank - 1] != x->dim[x->rank - 1] / a->group || w->dim[0] != y->dim[y->rank - 1])
+        return TW_E_CHECK;
+    extents[0] = y->dim[0];
+    extents[1] = window.axis[0].out;
+    extents[2] = window.axis[1].out;
+    extents[3] = w->dim[0];
+    extents[4] = window.axis[0].kernel;
+    extents[5] = window.axis[1].kernel;
+    extents[6] = w->dim[w->rank - 1];
+    return tw_work(work, extents, 7) ? TW_OK : TW_E_CHECK;
+}
+
+static tw_status check_f32(const tw_call *call, uint64_t *work)
+{
+    tw_status status = check(call, TW_F32, work);
+    if (status == TW_OK && call->in_count == 3 &&
+        !tw_vector_check(&call->in[2], TW_F32, call->in[1].tensor->dim[0]))
+        return TW_E_CHECK;
+    return status;
+}
+
+static tw_status check_s8(const tw_call *call, uint64_t *work)
+{
+    tw_status status = check(call, TW_S8, work);
+    if (status != TW_OK)
+        return status;
+    return tw_is_dense(call->in[1].tensor) && tw_channels_check(call, call->in[1].tensor->dim[0])
+               ? TW_OK
+               : TW_E_CHECK;
+}
+
+/* The visitors: one group's outputs after the other. */
+
+static void visit_f32(const void *of, const tw_patch *patch)
+{
+    const tw_conv_job *job = (const tw_conv_job *)of;
+    const tw_product *p = &job->product;
+    int32_t o, next;
+    for (o = job->begin; o < job->end; o = next) {
+        int32_t group = o / job->group_outputs;
+        next = (group + 1) * job->group_outputs;
+        next = next < job->end ? next : job->end;
+        tw_product_f32(p, patch, (const float *)job->x + patch->in + (ptrdiff_t)group * p->depth,
+                       (const float *)job->w + o * p->w_output,
+                       job->bias ? (const float *)job->bias + o : NULL,
+                       (float *)job->y + patch->out + (o - job->begin), next - o);
+    }
+}
+
+static void visit_s8(const void *of, const tw_patch *patch)
+{
+    const tw_conv_job *job = (const tw_conv_job *)of;
+    const tw_product *p = &job->product;
+    int32_t o, next;
+    for (o = job->begin; o < job->end; o = next) {
+        int32_t group = o / job->group_outputs;
+        next = (group + 1) * job->group_outputs;
+        next = next < job->end ? next : job->end;
+        tw_product_s8(p, patch, (const int8_t *)job->x + patch->in + (ptrdiff_t)group * p->depth,
+                      (const int8_t *)job->w + o * p->w_output, &job->channels, o,
+                      (int8_t *)job->y + patch->out + (o - job->begin), next - o);
+    }
+}
+
+static tw_status run(const tw_call *call, tw_conv_job *job, tw_patch_function visit)
+{
+    const tw_conv_attributes *a = (const tw_conv_attributes *)call->attributes;
+    const tw_tensor *w = call->in[1].tensor;
+    tw_product *p = &job->product;
+    tw_window window;
+    tw_image in, out;
+    if (!read_window(call, &window) || !tw_is_whole(&call->in[1]))
+        return TW_E_DATA;
+    tw_image_of(&call->in[0], &in);
+    tw_image_of(&call->out[0], &out);
+    job->x = call->in[0].data;
+    job->w = call->in[1].data;
+    job->y = call->out[0].data;
+    job->group_outputs = w->dim[0] / a->group;
+    job->begin = out.begin[3];
+    job->end = out.end[3];
+    p->rows = window.axis[0].kernel;
+    p->columns = window.axis[1].kernel;
+    p->depth = w->dim[w->rank - 1];
+    p->x_pixel = tw_steps(window.axis[1].stride, in.stride[2]);
+    p->x_column = tw_steps(window.axis[1].dilation, in.stride[2]);
+    p->x_row = tw_steps(window.axis[0].dilation, in.stride[1]);
+    p->w_output = w->stride[0];
+    p->w_row = w->rank == 4 ? w->stride[1] : 0;
+    p->w_column = w->stride[w->rank - 2];
+    p->w_depth = w->stride[w->rank - 1];
+    p->y_pixel = out.stride[2];
+    p->low = call->clamp_low;
+    p->high = call->clamp_high;
+    return tw_window_walk(&window, &in, &out, visit, job);
+}
+
+static tw_status run_f32(const tw_call *call)
+{
+    tw_conv_job job;
+    job.bias = NULL;
+    if (call->in_count == 3 && call->in[2].tensor) {
+        if (!tw_is_whole(&call->in[2]))
+            return TW_E_DATA;
+        job.bias = call->in[2].data;
+    }
+    return run(call, &job, visit_f32);
+}
+
+static tw_status run_s8(const tw_call *call)
+{
+    tw_conv_job job;
+    tw_channels_of(call, &job.channels);
+    return run(call, &job, visit_s8);
+}
+
+TW_KERNEL(conv, f32, run_f32, check_f32);
+TW_KERNEL(conv, s8, run_s8, check_s8);

@@ -1,0 +1,75 @@
+/* How the compiler thinks about depthwise convolution. */
+#include "ops/depthwise_conv.h"
+
+#include "ops/ledger.h"
+#include "ops/prepare.h"
+#include "ops/window_shape.h"
+
+TW_ATTRIBUTE_TABLE(depthwise_conv, TW_WINDOW_ATTRIBUTES);
+
+static bool shape(const tw_shape_call *call)
+{
+    const tw_depthwise_conv_attributes *a = call->attributes;
+    const tw_window_lists lists = TW_WINDOW_LISTS(a);
+    const tw_shape *x = &call->in[0]->shape, *w = &call->in[1]->shape;
+    if (w->rank < 2)
+        return TW_SHAPE_FAIL(call,
+                             "the weights have rank %d; they must be kernel extents, then output "
+                             "channels",
+                             w->rank);
+    int32_t outputs = w->dim[w->rank - 1];
+    if (!tw_window_shape(call, &lists, w->dim, w->rank - 1, 0, outputs))
+        return false;
+    int32_t channels = x->dim[x->rank - 1];
+    if (channels < 1 || outputs < 1 || outputs % channels != 0)
+        return TW_SHAPE_FAIL(call, "%d output channels are not a multiple of %d input channels",
+                             (int)outputs, (int)channels);
+    return tw_check_weights(call, outputs);
+}
+
+static tw_rowmap rows(const tw_node *node, int input, int axis)
+{
+    const tw_depthwise_conv_attributes *a = node->attributes;
+    const tw_window_lists lists = TW_WINDOW_LISTS(a);
+    return input == 0 ? tw_window_rows(node, &lists, node->in[1]->shape.dim, axis)
+                      : tw_rows_whole();
+}
+
+static uint64_t macs(const tw_node *node)
+{
+    const tw_shape *w = &node->in[1]->shape;
+    uint64_t outputs = (uint64_t)tw_shape_elements(&node->out[0]->shape);
+    return outputs * ((uint64_t)tw_shape_elements(w) / (uint64_t)w->dim[w->rank - 1]);
+}
+
+static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)
+{
+    if (!tw_lower_default(node, arena, lowering, diag))
+        return false;
+    const tw_shape *w = &node->in[1]->shape;
+    int32_t channels = w->dim[w->rank - 1];
+    int32_t taps = (int32_t)(tw_shape_elements(w) / channels);
+    if (w->dtype != TW_S8)
+        return true;
+    return tw_prepare_channels(
+        node, &(tw_weight_layout){channels, taps, 1, channels, w->rank - 1, false, false}, arena,
+        lowering, diag);
+}
+
+const tw_opdef tw_op_depthwise_conv = {
+    TW_OP_LEDGER(depthwise_conv),
+    TW_OP_ATTRIBUTES(depthwise_conv),
+    .formula = "out[n,y,x,o] = b[o] + sum of in[n, y*s-p+i*d, x*s-p+j*d, o/m] * w[i,j,o]",
+    .min_in = 2,
+    .max_in = 3,
+    .min_out = 1,
+    .max_out = 1,
+    .shape = shape,
+    .rows = rows,
+    .macs = macs,
+    .lower = lower,
+    .limits =
+        "one or two spatial axes; f32, or s8 with constant symmetric weights (one scale, or one "
+        "an output channel)",
+    .onnx = "",
+};

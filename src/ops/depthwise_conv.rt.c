@@ -1,0 +1,252 @@
+/* Depthwise convolution kernels. Channels are worked on in blocks, side by side, so that input,
+ * weights and sums are contiguous. */
+#include "ops/depthwise_conv.h"
+
+#include "ops/codes.h"
+#include "ops/product.h"
+
+enum { BLOCK = 16 };
+
+typedef struct tw_depthwise_job {
+    int32_t rows, columns; /* of the kernel */
+    int32_t multiplier;    /* output channels per input channel */
+    ptrdiff_t x_pixel, x_row, x_column, w_row, w_column, y_pixel;
+    const void *x, *w, *bias;
+    void *y;
+    int32_t begin, end; /* output channels present */
+    tw_bound low, high;
+    tw_channels channels;
+} tw_depthwise_job;
+
+static int read_window(const tw_call *call, tw_window *window)
+{
+    const tw_depthwise_conv_attributes *a = (const tw_depthwise_conv_attributes *)call->attributes;
+    const tw_window_lists lists = TW_WINDOW_LISTS(a);
+    const tw_tensor *w = call->in[1].tensor;
+    int32_t kernel[2];
+    kernel[0] = w->rank == 3 ? w->dim[0] : 1;
+    kernel[1] = w->dim[w->rank - 2];
+    return tw_window_read(window, call->in[0].tensor, call->out[0].tensor, kernel, &lists, 0);
+}
+
+static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
+{
+    const tw_tensor *x, *w, *y;
+    tw_window window;
+    int32_t extents[6];
+    if (call->in_count < 2 || call->in_count > 3 || call->out_count != 1 ||
+        call->attribute_bytes != sizeof(tw_depthwise_conv_attributes) ||
+        !tw_operand_check(&call->in[0], dtype, 3, 4) ||
+        !tw_operand_check(&call->in[1], dtype, 2, 3) ||
+        !tw_operand_check(&call->out[0], dtype, 3, 4))
+        return TW_E_CHECK;
+    x = call->in[0].tensor;
+    w = call->in[1].tensor;
+    y = call->out[0].tensor;
+    if (w->rank != x->rank - 1 || !read_window(call, &window) || x->dim[x->rank - 1] < 1 ||
+        w->dim[w->rank - 1] < 1 || w->dim[w->rank - 1] % x->dim[x->rank - 1] != 0 ||
+        w->dim[w->rank - 1] != y->dim[y->rank - 1])
+        return TW_E_CHECK;
+    extents[0] = y->dim[0];
+    extents[1] = window.axis[0].out;
+    extents[2] = window.axis[1].out;
+    extents[3] = w->dim[w->rank - 1];
+    extents[4] = window.axis[0].kernel;
+    extents[5] = window.axis[1].kernel;
+    return tw_work(work, extents, 6) ? TW_OK : TW_E_CHECK;
+}
+
+static int32_t outputs_of(const tw_call *call)
+{
+    const tw_tensor *y = call->out[0].tensor;
+    return y->dim[y->rank - 1];
+}
+
+static tw_status check_f32(const tw_call *call, uint64_t *work)
+{
+    tw_status status = check(call, TW_F32, work);
+    if (status == TW_OK && call->in_count == 3 &&
+        !tw_vector_check(&call->in[2], TW_F32, outputs_of(call)))
+        return TW_E_CHECK;
+    return status;
+}
+
+static tw_status check_s8(const tw_call *call, uint64_t *work)
+{
+    tw_status status = check(call, TW_S8, work);
+    return status == TW_OK && !tw_channels_check(call, outputs_of(call)) ? TW_E_CHECK : status;
+}
+
+/* How many of the channels from o on fit a block: all they read must be contiguous, so with a
+ * multiplier a block is the outputs of one input channel. */
+static int32_t block_length(const tw_depthwise_job *job, int32_t o)
+{
+    int32_t end = job->multiplier == 1 ? job->end : (o / job->multiplier + 1) * job->multiplier;
+    end = end < job->end ? end : job->end;
+    return end - o < BLOCK ? end - o : BLOCK;
+}
+
+/* Add the taps inside to `n` sums. x_step: 1, or 0 where one input channel serves all outputs. */
+static inline void add_taps_f32(const tw_depthwise_job *job, const tw_patch *patch, const float *x,
+                                const float *w, float *sum, const int n, const int x_step)
+{
+    int32_t i, j;
+    int k;
+    for (i = patch->rows.first; i < patch->rows.last; i++) {
+        for (j = patch->columns.first; j < patch->columns.last; j++) {
+            const float *from = x + (i - patch->rows.first) * job->x_row +
+                                (j - patch->columns.first) * job->x_column;
+            const float *by = w + i * job->w_row + j * job->w_column;
+            for (k = 0; k < n; k++)
+                sum[k] += from[k * x_step] * by[k];
+        }
+    }
+}
+
+static void visit_f32(const void *of, const tw_patch *patch)
+{
+    const tw_depthwise_job *job = (const tw_depthwise_job *)of;
+    const float *bias = (const float *)job->bias;
+    int32_t o, n, pixel;
+    int k;
+    for (o = job->begin; o < job->end; o += n) {
+        const float *w = (const float *)job->w + o;
+        const float *first = (const float *)job->x + patch->in + o / job->multiplier;
+        n = block_length(job, o);
+        for (pixel = 0; pixel < patch->pixels; pixel++) {
+            const float *x = first + pixel * job->x_pixel;
+            float *y = (float *)job->y + patch->out + pixel * job->y_pixel + (o - job->begin);
+            float sum[BLOCK];
+            for (k = 0; k < n; k++)
+                sum[k] = bias ? bias[o + k] : 0.0f;
+            if (job->multiplier == 1 && n == BLOCK)
+                add_taps_f32(job, patch, x, w, sum, BLOCK, 1);
+            else if (job->multiplier == 1)
+                add_taps_f32(job, patch, x, w, sum, n, 1);
+            else
+                add_taps_f32(job, patch, x, w, sum, n, 0);
+            for (k = 0; k < n; k++)
+                y[k] = sum[k] < job->low.f32    ? job->low.f32
+                       : sum[k] > job->high.f32 ? job->high.f32
+                                                : sum[k];
+        }
+    }
+}
+
+/* The same for int8. */
+static inline void add_taps_s8(const tw_depthwise_job *job, const tw_patch *patch, const int8_t *x,
+                               const int8_t *w, uint32_t *sum, const int n, const int x_step)
+{
+    int32_t i, j;
+    int k;
+    for (i = patch->rows.first; i < patch->rows.last; i++) {
+        for (j = patch->columns.first; j < patch->columns.last; j++) {
+            const int8_t *from = x + (i - patch->rows.first) * job->x_row +
+                                 (j - patch->columns.first) * job->x_column;
+            const int8_t *by = w + i * job->w_row + j * job->w_column;
+            for (k = 0; k < n; k++)
+                sum[k] += (uint32_t)(from[k * x_step] * by[k]);
+        }
+    }
+}
+
+/* Padding counts as the zero point, which the folded bias takes away again. */
+static void add_padding_s8(const tw_depthwise_job *job, const tw_patch *patch, const int8_t *w,
+                           uint32_t *sum, int n)
+{
+    int32_t zero = job->channels.in_zero;
+    int32_t i, j;
+    int k;
+    for (i = 0; i < job->rows; i++) {
+        int row_inside = i >= patch->rows.first && i < patch->rows.last;
+        for (j = 0; j < job->columns; j++) {
+            const int8_t *by = w + i * job->w_row + j * job->w_column;
+            if (row_inside && j >= patch->columns.first && j < patch->columns.last)
+                continue;
+            for (k = 0; k < n; k++)
+                sum[k] += (uint32_t)(zero * by[k]);
+        }
+    }
+}
+
+static void visit_s8(const void *of, const tw_patch *patch)
+{
+    const tw_depthwise_job *job = (const tw_depthwise_job *)of;
+    const tw_channels *q = &job->channels;
+    const int padded = patch->rows.last - patch->rows.first != job->rows ||
+                       patch->columns.last - patch->columns.first != job->columns;
+    int32_t o, n, pixel;
+    int k;
+    for (o = job->begin; o < job->end; o += n) {
+        const int8_t *w = (const int8_t *)job->w + o;
+        const int8_t *first = (const int8_t *)job->x + patch->in + o / job->multiplier;
+        n = block_length(job, o);
+        for (pixel = 0; pixel < patch->pixels; pixel++) {
+            const int8_t *x = first + pixel * job->x_pixel;
+            int8_t *y = (int8_t *)job->y + patch->out + pixel * job->y_pixel + (o - job->begin);
+            uint32_t sum[BLOCK];
+            for (k = 0; k < n; k++)
+                sum[k] = (uint32_t)q->bias[o + k];
+            if (padded && q->in_zero != 0)
+                add_padding_s8(job, patch, w, sum, n);
+            if (job->multiplier == 1 && n == BLOCK)
+                add_taps_s8(job, patch, x, w, sum, BLOCK, 1);
+            else if (job->multiplier == 1)
+                add_taps_s8(job, patch, x, w, sum, n, 1);
+            else
+                add_taps_s8(job, patch, x, w, sum, n, 0);
+            for (k = 0; k < n; k++)
+                y[k] = tw_channels_finish(q, o + k, sum[k]);
+        }
+    }
+}
+
+static tw_status run(const tw_call *call, tw_depthwise_job *job, tw_patch_function visit)
+{
+    const tw_tensor *x = call->in[0].tensor, *w = call->in[1].tensor;
+    tw_window window;
+    tw_image in, out;
+    if (!read_window(call, &window) || !tw_is_whole(&call->in[1]))
+        return TW_E_DATA;
+    tw_image_of(&call->in[0], &in);
+    tw_image_of(&call->out[0], &out);
+    job->x = call->in[0].data;
+    job->w = call->in[1].data;
+    job->y = call->out[0].data;
+    job->rows = window.axis[0].kernel;
+    job->columns = window.axis[1].kernel;
+    job->multiplier = w->dim[w->rank - 1] / x->dim[x->rank - 1];
+    job->begin = out.begin[3];
+    job->end = out.end[3];
+    job->x_pixel = tw_steps(window.axis[1].stride, in.stride[2]);
+    job->x_column = tw_steps(window.axis[1].dilation, in.stride[2]);
+    job->x_row = tw_steps(window.axis[0].dilation, in.stride[1]);
+    job->w_row = w->rank == 3 ? w->stride[0] : 0;
+    job->w_column = w->stride[w->rank - 2];
+    job->y_pixel = out.stride[2];
+    job->low = call->clamp_low;
+    job->high = call->clamp_high;
+    return tw_window_walk(&window, &in, &out, visit, job);
+}
+
+static tw_status run_f32(const tw_call *call)
+{
+    tw_depthwise_job job;
+    job.bias = NULL;
+    if (call->in_count == 3 && call->in[2].tensor) {
+        if (!tw_is_whole(&call->in[2]))
+            return TW_E_DATA;
+        job.bias = call->in[2].data;
+    }
+    return run(call, &job, visit_f32);
+}
+
+static tw_status run_s8(const tw_call *call)
+{
+    tw_depthwise_job job;
+    tw_channels_of(call, &job.channels);
+    return run(call, &job, visit_s8);
+}
+
+TW_KERNEL(depthwise_conv, f32, run_f32, check_f32);
+TW_KERNEL(depthwise_conv, s8, run_s8, check_s8);

@@ -1,0 +1,61 @@
+/* How the compiler thinks about fully connected layers. */
+#include "ops/fully_connected.h"
+
+#include "ops/ledger.h"
+#include "ops/prepare.h"
+#include "ops/window_shape.h"
+
+static bool shape(const tw_shape_call *call)
+{
+    const tw_shape *x = &call->in[0]->shape, *w = &call->in[1]->shape;
+    if (w->rank != 2)
+        return TW_SHAPE_FAIL(
+            call, "the weights have rank %d; they must be output by input channels", w->rank);
+    if (x->rank < 1 || x->dim[x->rank - 1] != w->dim[1])
+        return TW_SHAPE_FAIL(call, "weights for %d channels; the input's last axis has %d",
+                             (int)w->dim[1], x->rank < 1 ? 0 : (int)x->dim[x->rank - 1]);
+    call->out[0] = *x;
+    call->out[0].dim[x->rank - 1] = w->dim[0];
+    return tw_check_weights(call, w->dim[0]);
+}
+
+/* Any axis but the last, which is summed over. */
+static tw_rowmap rows(const tw_node *node, int input, int axis)
+{
+    return input == 0 && axis < node->in[0]->shape.rank - 1 ? tw_rows_identity() : tw_rows_whole();
+}
+
+static uint64_t macs(const tw_node *node)
+{
+    return (uint64_t)tw_shape_elements(&node->out[0]->shape) * (uint64_t)node->in[1]->shape.dim[1];
+}
+
+static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)
+{
+    if (!tw_lower_default(node, arena, lowering, diag))
+        return false;
+    const tw_shape *w = &node->in[1]->shape;
+    if (w->dtype == TW_S8)
+        return tw_prepare_channels(
+            node, &(tw_weight_layout){w->dim[0], w->dim[1], w->dim[1], 1, 0, true, true}, arena,
+            lowering, diag);
+    static const int order[] = {1, 0}; /* outputs innermost */
+    tw_prepare_order(node, 1, order, arena, lowering);
+    return true;
+}
+
+const tw_opdef tw_op_fully_connected = {
+    TW_OP_LEDGER(fully_connected),
+    .formula = "out[..,o] = b[o] + sum over k of x[..,k] * w[o,k]",
+    .min_in = 2,
+    .max_in = 3,
+    .min_out = 1,
+    .max_out = 1,
+    .shape = shape,
+    .rows = rows,
+    .macs = macs,
+    .lower = lower,
+    .limits = "f32, or s8 with constant weights (one scale and zero point, or one scale an output "
+              "channel with zero points 0)",
+    .onnx = "",
+};

@@ -1,0 +1,150 @@
+/* Fully connected kernels. See product.h for the order of sums. */
+#include "ops/fully_connected.h"
+
+#include "ops/codes.h"
+#include "ops/matrix.h"
+#include "ops/product.h"
+
+typedef struct tw_connected_job {
+    tw_product product;
+    const void *x, *w, *bias;
+    void *y;
+    tw_range outputs; /* present */
+    tw_channels channels;
+} tw_connected_job;
+
+static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
+{
+    const tw_tensor *x, *w, *y;
+    int32_t extents[TW_MAX_RANK + 1];
+    int i;
+    if (call->in_count < 2 || call->in_count > 3 || call->out_count != 1 ||
+        !tw_operand_check(&call->in[0], dtype, 1, TW_MAX_RANK) ||
+        !tw_extents_check(&call->in[1], dtype, 2, 2) ||
+        !tw_operand_check(&call->out[0], dtype, 1, TW_MAX_RANK))
+        return TW_E_CHECK;
+    x = call->in[0].tensor;
+    w = call->in[1].tensor;
+    y = call->out[0].tensor;
+    if (x->rank != y->rank || x->dim[x->rank - 1] != w->dim[1] || y->dim[y->rank - 1] != w->dim[0])
+        return TW_E_CHECK;
+    for (i = 0; i < (int)y->rank - 1; i++)
+        if (x->dim[i] != y->dim[i])
+            return TW_E_CHECK;
+    for (i = 0; i < (int)y->rank; i++)
+        extents[i] = y->dim[i];
+    extents[i] = w->dim[1];
+    return tw_work(work, extents, i + 1) ? TW_OK : TW_E_CHECK;
+}
+
+static tw_status check_f32(const tw_call *call, uint64_t *work)
+{
+    tw_status status = check(call, TW_F32, work);
+    if (status == TW_OK && call->in_count == 3 &&
+        !tw_vector_check(&call->in[2], TW_F32, call->in[1].tensor->dim[0]))
+        return TW_E_CHECK;
+    return status;
+}
+
+static tw_status check_s8(const tw_call *call, uint64_t *work)
+{
+    tw_status status = check(call, TW_S8, work);
+    const tw_tensor *w = status == TW_OK ? call->in[1].tensor : NULL;
+    if (!w)
+        return status;
+    return (w->dim[1] <= 1 || w->stride[1] == 1) && w->zero_point >= INT8_MIN &&
+                   w->zero_point <= INT8_MAX && tw_channels_check(call, w->dim[0])
+               ? TW_OK
+               : TW_E_CHECK;
+}
+
+static tw_patch patch_of(int32_t rows)
+{
+    tw_patch patch;
+    memset(&patch, 0, sizeof patch);
+    patch.pixels = rows;
+    patch.rows.last = patch.columns.last = 1;
+    return patch;
+}
+
+static void visit_f32(const void *of, const tw_matrix_part *part)
+{
+    const tw_connected_job *job = (const tw_connected_job *)of;
+    const tw_patch patch = patch_of(part->rows);
+    tw_product_f32(&job->product, &patch, (const float *)job->x + part->a,
+                   (const float *)job->w + part->b,
+                   job->bias ? (const float *)job->bias + job->outputs.begin : NULL,
+                   (float *)job->y + part->out, job->outputs.end - job->outputs.begin);
+}
+
+static void visit_s8(const void *of, const tw_matrix_part *part)
+{
+    const tw_connected_job *job = (const tw_connected_job *)of;
+    const tw_patch patch = patch_of(part->rows);
+    tw_product_s8(&job->product, &patch, (const int8_t *)job->x + part->a,
+                  (const int8_t *)job->w + part->b, &job->channels, job->outputs.begin,
+                  (int8_t *)job->y + part->out, job->outputs.end - job->outputs.begin);
+}
+
+/* A vector as a matrix of one row. */
+static tw_view as_matrix(const tw_view *view, tw_tensor *matrix)
+{
+    tw_view result = *view;
+    if (view->tensor->rank != 1)
+        return result;
+    *matrix = *view->tensor;
+    matrix->rank = 2;
+    matrix->dim[1] = matrix->dim[0];
+    matrix->stride[1] = matrix->stride[0];
+    matrix->dim[0] = 1;
+    matrix->stride[0] = 0;
+    result.tensor = matrix;
+    result.axis = 1;
+    return result;
+}
+
+static tw_status run(const tw_call *call, tw_connected_job *job, tw_matrix_function visit)
+{
+    tw_tensor x_matrix, y_matrix;
+    const tw_view x = as_matrix(&call->in[0], &x_matrix), y = as_matrix(&call->out[0], &y_matrix);
+    const tw_tensor *w = call->in[1].tensor;
+    const int rank = (int)y.tensor->rank;
+    tw_product *p = &job->product;
+    memset(p, 0, sizeof *p);
+    job->x = x.data;
+    job->w = call->in[1].data;
+    job->y = y.data;
+    job->outputs = tw_present(&y, rank - 1);
+    p->rows = p->columns = 1;
+    p->depth = w->dim[1];
+    p->x_pixel = x.tensor->stride[rank - 2];
+    p->y_pixel = y.tensor->stride[rank - 2];
+    p->w_output = w->stride[0];
+    p->w_depth = w->stride[1];
+    p->low = call->clamp_low;
+    p->high = call->clamp_high;
+    return tw_matrix_walk(&x, &call->in[1], 1, &y, visit, job);
+}
+
+static tw_status run_f32(const tw_call *call)
+{
+    tw_connected_job job;
+    job.bias = NULL;
+    if (call->in_count == 3 && call->in[2].tensor) {
+        if (!tw_is_whole(&call->in[2]))
+            return TW_E_DATA;
+        job.bias = call->in[2].data;
+    }
+    return run(call, &job, visit_f32);
+}
+
+static tw_status run_s8(const tw_call *call)
+{
+    tw_connected_job job;
+    tw_channels_of(call, &job.channels);
+    job.channels.w_zero = call->in[1].tensor->zero_point;
+    return run(call, &job, visit_s8);
+}
+
+TW_KERNEL(fully_connected, f32, run_f32, check_f32);
+TW_KERNEL(fully_connected, s8, run_s8, check_s8);

@@ -1,0 +1,32 @@
+/* What the compiler prepares for the multiply-accumulate kernels: the int8 tables of product.h, and
+ * weights in another order. */
+#ifndef TW_OPS_PREPARE_H
+#define TW_OPS_PREPARE_H
+
+#include "ops/op.h"
+
+/* Where the weights (input 1) of output channel c stand: element c * channel + k * tap, k < taps. */
+typedef struct tw_weight_layout {
+    int32_t channels, taps;
+    int64_t channel, tap;
+    int axis;           /* of a per-channel quantisation */
+    bool zero_points;   /* one weights' zero point other than 0 is allowed */
+    bool float_product; /* one scale: input and weights' scales are multiplied in float, as
+                              TFLite does for FULLY_CONNECTED and BATCH_MATMUL */
+} tw_weight_layout;
+
+/* int8: tables multiplier, shift and bias (input 2, or zero, less what the zero points add) from
+ * constant weights. Warns where a sum could leave 32 bits, and fails where the tables cannot be made.
+ * The bias operand is then unread. */
+bool tw_prepare_channels(const tw_node *node, const tw_weight_layout *layout, tw_arena *arena,
+                         tw_lowering *lowering, tw_diag *diag);
+
+/* One multiplier for real scale `real`, and a bias of 0. */
+void tw_prepare_single(double real, tw_arena *arena, tw_lowering *lowering);
+
+/* Store constant input i with its axes in `order`, outermost first. Does nothing when it is not
+ * constant: kernels take any strides. */
+void tw_prepare_order(const tw_node *node, int i, const int *order, tw_arena *arena,
+                      tw_lowering *lowering);
+
+#endif

@@ -1,0 +1,76 @@
+/* Sums of products, the core of convolution, fully connected layers and matrix products:
+ *
+ *     y[pixel][o] = b[o] + sum over rows r, columns c, depth i of x[pixel][r][c][i] * w[o][r][c][i]
+ *
+ * Each output's sum runs in exactly that order (bias first, then rows, columns, depth ascending,
+ * padding left out), one product after the other, whatever the block sizes: float results are the
+ * same bytes on every target, in every band and for either order of the weights. Device code. */
+#ifndef TW_OPS_PRODUCT_H
+#define TW_OPS_PRODUCT_H
+
+#include "ops/window.h"
+#include "runtime/fixed.h"
+
+typedef struct tw_product {
+    int32_t rows, columns, depth;       /* of a kernel */
+    ptrdiff_t x_pixel, x_row, x_column; /* elements from one to the next; depth: 1 */
+    ptrdiff_t w_output, w_row, w_column, w_depth;
+    ptrdiff_t y_pixel; /* outputs: 1 */
+    tw_bound low, high;
+} tw_product;
+
+/* x: the first tap inside (of patch->rows, columns) of the first pixel; w: the first output's first
+ * tap of all; bias: null for none. Fast where outputs are side by side in w (w_output 1). */
+void tw_product_f32(const tw_product *p, const tw_patch *patch, const float *x, const float *w,
+                    const float *bias, float *y, int32_t outputs);
+
+/* The int8 tables of a step, one entry an output channel. `bias` has everything that does not depend
+ * on the input folded in, so that the sums need no zero points. */
+typedef struct tw_channels {
+    const int32_t *multiplier, *shift, *bias;
+    int32_t in_zero, w_zero, out_zero; /* zero points; w_zero only where no tap is padding */
+    int32_t low, high;                 /* bounds before out_zero is added */
+} tw_channels;
+
+enum { TW_BLOB_MULTIPLIER, TW_BLOB_SHIFT, TW_BLOB_BIAS, TW_BLOB_COUNT };
+
+/* Are the tables there, sound, and for so many channels; are zero points and bounds int8's? */
+int tw_channels_check(const tw_call *call, int32_t channels);
+void tw_channels_of(const tw_call *call, tw_channels *channels);
+
+/* An int8 result from a sum. */
+static inline int8_t tw_channels_finish(const tw_channels *q, int32_t channel, uint32_t sum)
+{
+    int32_t v = tw_requantize((int32_t)sum, q->multiplier[channel], q->shift[channel]);
+    return (int8_t)(tw_clamp_s32(v, q->low, q->high) + q->out_zero);
+}
+
+/* Weights dense in depth and columns (w_depth 1, w_column depth). `first`: channel of w's first
+ * output. Sums wrap at 32 bits; the compiler warns where they could. */
+void tw_product_s8(const tw_product *p, const tw_patch *patch, const int8_t *x, const int8_t *w,
+                   const tw_channels *q, int32_t first, int8_t *y, int32_t outputs);
+
+/* Checks that several kernels share. Present, of this type, rank in [least, most], at most INT32_MAX
+ * elements; tw_operand_check: also innermost stride 1. */
+int tw_extents_check(const tw_view *view, uint32_t dtype, int least, int most);
+int tw_operand_check(const tw_view *view, uint32_t dtype, int least, int most);
+
+/* An optional vector of so many elements: absent, or rank 1 of this type. */
+int tw_vector_check(const tw_view *view, uint32_t dtype, int32_t count);
+
+/* The product of extents, or 0 and *work unset when it does not fit 63 bits. */
+int tw_work(uint64_t *work, const int32_t *extents, int count);
+
+/* Elements that `count` indices on an axis step over; wraps where it could not be an address. */
+static inline ptrdiff_t tw_steps(int32_t count, int32_t stride)
+{
+    return (ptrdiff_t)((size_t)count * (size_t)stride);
+}
+
+/* Is all of a view's tensor present? */
+static inline int tw_is_whole(const tw_view *v)
+{
+    return v->row == 0 && (v->tensor->rank == 0 || v->rows == v->tensor->dim[v->axis]);
+}
+
+#endif

@@ -1,0 +1,342 @@
+/* The loops of product.h. In: operands that a kernel's check has verified and a patch that lies
+ * inside them. Out: finished results. */
+#include "ops/product.h"
+
+#include "runtime/fixed.h"
+
+/* Four floats side by side; compilers lower it to what the target has, lane by lane in the same
+ * IEEE arithmetic. */
+typedef float tw_f32x4 __attribute__((vector_size(16)));
+
+/* Pixels that share the loads of one block of eight outputs: as many as the registers hold. */
+#if defined(__SSE2__) || defined(__aarch64__)
+enum { PIXELS = 4 };
+#else
+enum { PIXELS = 2 };
+#endif
+enum { BLOCK = 8 };
+
+/* The taps of a patch as runs of contiguous products. */
+typedef struct tw_runs {
+    int32_t rows, columns, depth;
+    ptrdiff_t w; /* from a kernel's first tap of all to its first inside */
+} tw_runs;
+
+static tw_runs runs_of(const tw_product *p, const tw_patch *patch)
+{
+    tw_runs t;
+    t.rows = patch->rows.last - patch->rows.first;
+    t.columns = patch->columns.last - patch->columns.first;
+    t.depth = p->depth;
+    t.w = patch->rows.first * p->w_row + patch->columns.first * p->w_column;
+    if (p->x_column == p->depth && p->w_column == p->depth * p->w_depth) {
+        t.depth *= t.columns;
+        t.columns = t.columns > 0;
+    }
+    return t;
+}
+
+static float clamp_f32(const tw_product *p, float v)
+{
+    return v < p->low.f32 ? p->low.f32 : v > p->high.f32 ? p->high.f32 : v;
+}
+
+static inline tw_f32x4 load(const float *from)
+{
+    tw_f32x4 v;
+    memcpy(&v, from, sizeof v);
+    return v;
+}
+
+/* `pixels` pixels (a constant where it is inlined), eight outputs that are side by side in w. */
+static inline void block_f32(const tw_product *p, const tw_runs *t, const float *x, const float *w,
+                             const float *bias, float *y, const int pixels)
+{
+    static const float none[BLOCK] = {0};
+    const float *start = bias ? bias : none;
+    tw_f32x4 sum[PIXELS][2];
+    int32_t r, c, i;
+    int q, o;
+    for (q = 0; q < pixels; q++) {
+        sum[q][0] = load(start);
+        sum[q][1] = load(start + 4);
+    }
+    for (r = 0; r < t->rows; r++) {
+        for (c = 0; c < t->columns; c++) {
+            const float *from = x + r * p->x_row + c * p->x_column;
+            const float *by = w + r * p->w_row + c * p->w_column;
+            for (i = 0; i < t->depth; i++, by += p->w_depth) {
+                tw_f32x4 low = load(by), high = load(by + 4);
+                for (q = 0; q < pixels; q++) {
+                    float v = from[q * p->x_pixel + i];
+                    sum[q][0] += v * low;
+                    sum[q][1] += v * high;
+                }
+            }
+        }
+    }
+    for (q = 0; q < pixels; q++) {
+        float done[BLOCK];
+        memcpy(done, sum[q], sizeof done);
+        for (o = 0; o < BLOCK; o++)
+            y[q * p->y_pixel + o] = clamp_f32(p, done[o]);
+    }
+}
+
+/* One pixel, four outputs, weights in any order. */
+static void four_f32(const tw_product *p, const tw_runs *t, const float *x, const float *w,
+                     const float *bias, float *y)
+{
+    float a = bias ? bias[0] : 0.0f, b = bias ? bias[1] : 0.0f;
+    float c = bias ? bias[2] : 0.0f, d = bias ? bias[3] : 0.0f;
+    const ptrdiff_t next = p->w_output;
+    int32_t row, column, i;
+    for (row = 0; row < t->rows; row++) {
+        for (column = 0; column < t->columns; column++) {
+            const float *from = x + row * p->x_row + column * p->x_column;
+            const float *by = w + row * p->w_row + column * p->w_column;
+            for (i = 0; i < t->depth; i++, by += p->w_depth) {
+                float v = from[i];
+                a += v * by[0];
+                b += v * by[next];
+                c += v * by[2 * next];
+                d += v * by[3 * next];
+            }
+        }
+    }
+    y[0] = clamp_f32(p, a);
+    y[1] = clamp_f32(p, b);
+    y[2] = clamp_f32(p, c);
+    y[3] = clamp_f32(p, d);
+}
+
+static void one_f32(const tw_product *p, const tw_runs *t, const float *x, const float *w,
+                    const float *bias, float *y)
+{
+    float sum = bias ? bias[0] : 0.0f;
+    int32_t r, c, i;
+    for (r = 0; r < t->rows; r++) {
+        for (c = 0; c < t->columns; c++) {
+            const float *from = x + r * p->x_row + c * p->x_column;
+            const float *by = w + r * p->w_row + c * p->w_column;
+            for (i = 0; i < t->depth; i++)
+                sum += from[i] * by[i * p->w_depth];
+        }
+    }
+    y[0] = clamp_f32(p, sum);
+}
+
+void tw_product_f32(const tw_product *p, const tw_patch *patch, const float *x, const float *w,
+                    const float *bias, float *y, int32_t outputs)
+{
+    const tw_runs t = runs_of(p, patch);
+    int32_t o = 0, q;
+    w += t.w;
+    for (; p->w_output == 1 && o + BLOCK <= outputs; o += BLOCK) {
+        const float *b = bias ? bias + o : NULL;
+        for (q = 0; q + PIXELS <= patch->pixels; q += PIXELS)
+            block_f32(p, &t, x + q * p->x_pixel, w + o, b, y + q * p->y_pixel + o, PIXELS);
+        for (; q < patch->pixels; q++)
+            block_f32(p, &t, x + q * p->x_pixel, w + o, b, y + q * p->y_pixel + o, 1);
+    }
+    for (; o + 4 <= outputs; o += 4)
+        for (q = 0; q < patch->pixels; q++)
+            four_f32(p, &t, x + q * p->x_pixel, w + o * p->w_output, bias ? bias + o : NULL,
+                     y + q * p->y_pixel + o);
+    for (; o < outputs; o++)
+        for (q = 0; q < patch->pixels; q++)
+            one_f32(p, &t, x + q * p->x_pixel, w + o * p->w_output, bias ? bias + o : NULL,
+                    y + q * p->y_pixel + o);
+}
+
+/* ---- int8 ---- */
+
+int tw_channels_check(const tw_call *call, int32_t channels)
+{
+    const int32_t *multiplier, *shift;
+    int32_t i;
+    if (call->blob_count != TW_BLOB_COUNT)
+        return 0;
+    for (i = 0; i < TW_BLOB_COUNT; i++)
+        if (call->blobs[i].bytes / 4u < (uint32_t)channels ||
+            ((uintptr_t)call->blobs[i].data & 3u) != 0)
+            return 0;
+    multiplier = (const int32_t *)call->blobs[TW_BLOB_MULTIPLIER].data;
+    shift = (const int32_t *)call->blobs[TW_BLOB_SHIFT].data;
+    for (i = 0; i < channels; i++)
+        if (multiplier[i] < 0 || shift[i] < -31 || shift[i] > 30)
+            return 0;
+    return call->in[0].tensor->zero_point >= INT8_MIN &&
+           call->in[0].tensor->zero_point <= INT8_MAX &&
+           call->out[0].tensor->zero_point >= INT8_MIN &&
+           call->out[0].tensor->zero_point <= INT8_MAX && call->clamp_low.s32 >= INT8_MIN &&
+           call->clamp_low.s32 <= call->clamp_high.s32 && call->clamp_high.s32 <= INT8_MAX;
+}
+
+void tw_channels_of(const tw_call *call, tw_channels *q)
+{
+    q->multiplier = (const int32_t *)call->blobs[TW_BLOB_MULTIPLIER].data;
+    q->shift = (const int32_t *)call->blobs[TW_BLOB_SHIFT].data;
+    q->bias = (const int32_t *)call->blobs[TW_BLOB_BIAS].data;
+    q->in_zero = call->in[0].tensor->zero_point;
+    q->w_zero = 0;
+    q->out_zero = call->out[0].tensor->zero_point;
+    q->low = call->clamp_low.s32 - q->out_zero;
+    q->high = call->clamp_high.s32 - q->out_zero;
+}
+
+/* sum[k] += x . w[k], four rows of weights that share the loads of x. Unsigned: a sum that a hostile
+ * plan makes too large wraps. */
+static void dot4(const int8_t *x, const int8_t *w, ptrdiff_t next, int32_t n, uint32_t sum[4])
+{
+    uint32_t a = 0, b = 0, c = 0, d = 0;
+    int32_t i;
+    for (i = 0; i < n; i++) {
+        int32_t v = x[i];
+        a += (uint32_t)(v * w[i]);
+        b += (uint32_t)(v * w[i + next]);
+        c += (uint32_t)(v * w[i + 2 * next]);
+        d += (uint32_t)(v * w[i + 3 * next]);
+    }
+    sum[0] += a;
+    sum[1] += b;
+    sum[2] += c;
+    sum[3] += d;
+}
+
+static uint32_t dot1(const int8_t *x, const int8_t *w, int32_t n)
+{
+    uint32_t sum = 0;
+    int32_t i;
+    for (i = 0; i < n; i++)
+        sum += (uint32_t)(x[i] * w[i]);
+    return sum;
+}
+
+static uint32_t total(const int8_t *v, int32_t n)
+{
+    uint32_t sum = 0;
+    int32_t i;
+    for (i = 0; i < n; i++) {
+        int32_t value = v[i];
+        sum += (uint32_t)value;
+    }
+    return sum;
+}
+
+/* The sum of a kernel's weights over the taps that lie in the padding. */
+static uint32_t padding_weights(const tw_product *p, const tw_patch *patch, const int8_t *w)
+{
+    uint32_t sum = 0;
+    int32_t r;
+    for (r = 0; r < p->rows; r++) {
+        const int8_t *row = w + r * p->w_row;
+        if (r < patch->rows.first || r >= patch->rows.last) {
+            sum += total(row, p->columns * p->depth);
+        } else {
+            sum += total(row, patch->columns.first * p->depth);
+            sum += total(row + patch->columns.last * p->depth,
+                         (p->columns - patch->columns.last) * p->depth);
+        }
+    }
+    return sum;
+}
+
+static int is_padded(const tw_product *p, const tw_patch *patch)
+{
+    return patch->rows.last - patch->rows.first != p->rows ||
+           patch->columns.last - patch->columns.first != p->columns;
+}
+
+/* Sums of `count` (up to four) outputs of one pixel, added to sum[]. */
+static void sums_s8(const tw_product *p, const tw_runs *t, const int8_t *x, const int8_t *w,
+                    int32_t w_zero, int32_t count, uint32_t sum[4])
+{
+    int32_t r, c, k;
+    for (r = 0; r < t->rows; r++) {
+        for (c = 0; c < t->columns; c++) {
+            const int8_t *from = x + r * p->x_row + c * p->x_column;
+            const int8_t *by = w + t->w + r * p->w_row + c * p->w_column;
+            if (count == 4)
+                dot4(from, by, p->w_output, t->depth, sum);
+            else
+                for (k = 0; k < count; k++)
+                    sum[k] += dot1(from, by + k * p->w_output, t->depth);
+            if (w_zero != 0) {
+                uint32_t less = (uint32_t)w_zero * total(from, t->depth);
+                for (k = 0; k < count; k++)
+                    sum[k] -= less;
+            }
+        }
+    }
+}
+
+void tw_product_s8(const tw_product *p, const tw_patch *patch, const int8_t *x, const int8_t *w,
+                   const tw_channels *q, int32_t first, int8_t *y, int32_t outputs)
+{
+    const tw_runs t = runs_of(p, patch);
+    const int padded = q->in_zero != 0 && is_padded(p, patch);
+    int32_t o, k, pixel;
+    for (o = 0; o < outputs; o += 4) {
+        const int8_t *rows = w + o * p->w_output;
+        int32_t count = outputs - o < 4 ? outputs - o : 4;
+        uint32_t start[4];
+        for (k = 0; k < count; k++) {
+            start[k] = (uint32_t)q->bias[first + o + k];
+            if (padded)
+                start[k] +=
+                    (uint32_t)q->in_zero * padding_weights(p, patch, rows + k * p->w_output);
+        }
+        for (pixel = 0; pixel < patch->pixels; pixel++) {
+            uint32_t sum[4] = {0};
+            for (k = 0; k < count; k++)
+                sum[k] = start[k];
+            sums_s8(p, &t, x + pixel * p->x_pixel, rows, q->w_zero, count, sum);
+            for (k = 0; k < count; k++)
+                y[pixel * p->y_pixel + o + k] = tw_channels_finish(q, first + o + k, sum[k]);
+        }
+    }
+}
+
+int tw_extents_check(const tw_view *view, uint32_t dtype, int least, int most)
+{
+    const tw_tensor *t = view->tensor;
+    int64_t count = 1;
+    int i;
+    if (!t || t->dtype != dtype || (int)t->rank < least || (int)t->rank > most)
+        return 0;
+    for (i = 0; i < (int)t->rank; i++) {
+        if (t->dim[i] < 0 || t->stride[i] < 0)
+            return 0;
+        count *= t->dim[i];
+        if (count > INT32_MAX)
+            return 0;
+    }
+    return 1;
+}
+
+int tw_operand_check(const tw_view *view, uint32_t dtype, int least, int most)
+{
+    const tw_tensor *t = view->tensor;
+    return tw_extents_check(view, dtype, least, most) &&
+           (t->rank == 0 || t->dim[t->rank - 1] <= 1 || t->stride[t->rank - 1] == 1);
+}
+
+int tw_vector_check(const tw_view *view, uint32_t dtype, int32_t count)
+{
+    return !view->tensor || (tw_operand_check(view, dtype, 1, 1) && view->tensor->dim[0] == count);
+}
+
+int tw_work(uint64_t *work, const int32_t *extents, int count)
+{
+    uint64_t product = 1;
+    int i;
+    for (i = 0; i < count; i++) {
+        uint32_t extent = (uint32_t)extents[i];
+        if (extent != 0 && product > (uint64_t)INT64_MAX / extent)
+            return 0;
+        product *= extent;
+    }
+    *work = product;
+    return 1;
+}

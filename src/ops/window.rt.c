@@ -1,0 +1,195 @@
+/* The device half of window.h. In: geometry that may be hostile (tw_window_read) or has been
+ * verified (the rest). Out: windows whose taps never leave the rows and columns that are present. */
+#include "ops/window.h"
+
+static int64_t floor_divide(int64_t a, int64_t b)
+{
+    int64_t q = a / b;
+    return q - (a % b < 0 ? 1 : 0);
+}
+
+int64_t tw_window_extent(const tw_span *s, int ceil)
+{
+    int64_t room = (int64_t)s->in + s->pad_begin + s->pad_end - tw_window_reach(s);
+    int64_t out = floor_divide(room + (ceil ? s->stride - 1 : 0), s->stride) + 1;
+    if (ceil && (out - 1) * s->stride >= (int64_t)s->in + s->pad_begin)
+        out--;
+    return out;
+}
+
+/* Entry `entry` of a list that is empty or has `count`. */
+static int read_entry(const tw_ints *list, int count, int entry, int32_t neutral, int32_t *value)
+{
+    *value = neutral;
+    if (list->count == 0)
+        return 1;
+    if (list->count != count)
+        return 0;
+    *value = list->v[entry];
+    return *value >= neutral && *value <= TW_WINDOW_MOST;
+}
+
+int tw_window_entry(tw_span *s, const tw_window_lists *lists, int count, int entry)
+{
+    return read_entry(lists->stride, count, entry, 1, &s->stride) &&
+           read_entry(lists->dilation, count, entry, 1, &s->dilation) &&
+           read_entry(lists->pad_begin, count, entry, 0, &s->pad_begin) &&
+           read_entry(lists->pad_end, count, entry, 0, &s->pad_end);
+}
+
+int tw_window_read(tw_window *w, const tw_tensor *in, const tw_tensor *out, const int32_t kernel[2],
+                   const tw_window_lists *lists, int ceil)
+{
+    int spatial = (int)in->rank - 2;
+    int i;
+    if (in->rank < 3 || in->rank > 4 || out->rank != in->rank || in->dim[0] != out->dim[0])
+        return 0;
+    for (i = 0; i < 2; i++) {
+        static const tw_span single = {1, 1, 1, 1, 1, 0, 0};
+        tw_span *s = &w->axis[i];
+        int entry = i - (2 - spatial);
+        *s = single;
+        if (entry < 0)
+            continue; /* the one row of a rank-3 image */
+        if (!tw_window_entry(s, lists, spatial, entry))
+            return 0;
+        s->in = in->dim[1 + entry];
+        s->out = out->dim[1 + entry];
+        s->kernel = kernel[i];
+        if (s->in < 0 || s->kernel < 1 || tw_window_reach(s) > TW_WINDOW_LIMIT ||
+            (int64_t)s->in + s->pad_begin + s->pad_end > TW_WINDOW_LIMIT ||
+            s->out != tw_window_extent(s, ceil))
+            return 0;
+    }
+    return spatial == 2 || kernel[0] == 1;
+}
+
+void tw_image_of(const tw_view *view, tw_image *image)
+{
+    const tw_tensor *t = view->tensor;
+    int missing = 4 - (int)t->rank; /* 1 when there are no rows */
+    int i, axis;
+    image->dim[1] = 1;
+    image->stride[1] = 0;
+    for (i = 0; i < (int)t->rank; i++) {
+        axis = i == 0 ? 0 : i + missing;
+        image->dim[axis] = t->dim[i];
+        image->stride[axis] = t->stride[i];
+    }
+    for (i = 0; i < 4; i++) {
+        image->begin[i] = 0;
+        image->end[i] = image->dim[i];
+    }
+    axis = view->axis == 0 ? 0 : view->axis + missing;
+    image->begin[axis] = view->row;
+    image->end[axis] = view->row + view->rows;
+}
+
+static tw_taps taps_inside(const tw_span *s, int32_t begin, int32_t end, int32_t o)
+{
+    int32_t base = o * s->stride - s->pad_begin;
+    int32_t before = begin - base; /* positions before the first one present */
+    int32_t until = end - base;    /* positions before the first one behind */
+    int32_t d = s->dilation;
+    tw_taps taps;
+    taps.first = before <= 0 ? 0 : d == 1 ? before : (before - 1) / d + 1;
+    taps.last = until <= 0 ? 0 : d == 1 ? until : (until - 1) / d + 1;
+    if (taps.last > s->kernel)
+        taps.last = s->kernel;
+    if (taps.first >= taps.last)
+        taps.first = taps.last = 0;
+    return taps;
+}
+
+/* Outputs from o on for which, like for o, every tap is inside. */
+static int32_t run_length(const tw_span *s, int32_t end, int32_t o)
+{
+    int32_t last = end - (s->kernel - 1) * s->dilation - 1 + s->pad_begin; /* of the first tap */
+    return last / s->stride - o + 1;
+}
+
+static int is_single(const tw_span *s)
+{
+    return s->kernel == 1 && s->stride == 1 && s->pad_begin == 0 && s->pad_end == 0;
+}
+
+/* Rows of pixels without a gap between them, all columns present. */
+static int is_joined(const tw_image *m)
+{
+    return m->begin[2] == 0 && m->end[2] == m->dim[2] &&
+           m->stride[1] == (int64_t)m->dim[2] * m->stride[2] &&
+           (int64_t)m->dim[1] * m->dim[2] < TW_WINDOW_LIMIT;
+}
+
+/* Can the images be taken as one long row of pixels? */
+static int is_flat(const tw_window *w, const tw_image *in, const tw_image *out)
+{
+    return is_single(&w->axis[0]) && is_single(&w->axis[1]) && is_joined(in) && is_joined(out) &&
+           in->begin[1] <= out->begin[1] && in->end[1] >= out->end[1];
+}
+
+static void flatten(tw_image *m)
+{
+    m->begin[2] = m->begin[1] * m->dim[2];
+    m->end[2] = m->end[1] * m->dim[2];
+    m->dim[2] *= m->dim[1];
+    m->dim[1] = m->end[1] = 1;
+    m->begin[1] = 0;
+}
+
+/* Pixels from column x on with the same taps: how many, and their place. */
+static void find_patch(const tw_window *w, const tw_image *in, const tw_image *out, int32_t batch,
+                       tw_taps rows_inside, int32_t x, tw_patch *patch)
+{
+    const tw_span *rows = &w->axis[0], *columns = &w->axis[1];
+    tw_taps none = {0, 0};
+    patch->column = x;
+    patch->pixels = 1;
+    patch->rows = rows_inside;
+    patch->columns = taps_inside(columns, in->begin[2], in->end[2], x);
+    if (patch->columns.last - patch->columns.first == columns->kernel) {
+        int32_t n = run_length(columns, in->end[2], x);
+        patch->pixels = n < out->end[2] - x ? n : out->end[2] - x;
+    }
+    patch->in = 0;
+    patch->out = tw_image_at(out, batch, patch->row, x, out->begin[3]);
+    if (rows_inside.first == rows_inside.last || patch->columns.first == patch->columns.last) {
+        patch->rows = patch->columns = none;
+    } else {
+        int32_t top = patch->row * rows->stride - rows->pad_begin;
+        int32_t left = x * columns->stride - columns->pad_begin;
+        patch->in = tw_image_at(in, batch, top + rows_inside.first * rows->dilation,
+                                left + patch->columns.first * columns->dilation, 0);
+    }
+}
+
+static void walk_row(const tw_window *w, const tw_image *in, const tw_image *out, int32_t batch,
+                     tw_patch *patch, tw_patch_function visit, const void *job)
+{
+    tw_taps inside = taps_inside(&w->axis[0], in->begin[1], in->end[1], patch->row);
+    int32_t x;
+    for (x = out->begin[2]; x < out->end[2]; x += patch->pixels) {
+        find_patch(w, in, out, batch, inside, x, patch);
+        visit(job, patch);
+    }
+}
+
+tw_status tw_window_walk(const tw_window *w, const tw_image *in, const tw_image *out,
+                         tw_patch_function visit, const void *job)
+{
+    tw_image from = *in, to = *out;
+    tw_patch patch;
+    int32_t batch;
+    if (from.begin[3] != 0 || from.end[3] != from.dim[3] || from.begin[0] > to.begin[0] ||
+        from.end[0] < to.end[0])
+        return TW_E_DATA;
+    if (is_flat(w, in, out)) {
+        flatten(&from);
+        flatten(&to);
+    }
+    memset(&patch, 0, sizeof patch);
+    for (batch = to.begin[0]; batch < to.end[0]; batch++)
+        for (patch.row = to.begin[1]; patch.row < to.end[1]; patch.row++)
+            walk_row(w, &from, &to, batch, &patch, visit, job);
+    return TW_OK;
+}

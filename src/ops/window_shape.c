@@ -1,0 +1,113 @@
+/* Shapes and row maps of windowed operators. In: attributes within their ranges and operands of any
+ * shape. Out: extents that the kernels' check accepts, or a message that names the numbers. */
+#include "ops/window_shape.h"
+
+static const char *const axis_names[] = {"first", "second"};
+
+static bool check_list(const tw_shape_call *call, const char *name, const tw_ints *list,
+                       int spatial)
+{
+    if (list->count == 0 || list->count == spatial)
+        return true;
+    return TW_SHAPE_FAIL(call, "%s has %d entries for %d spatial axes; give one an axis, or none",
+                         name, (int)list->count, spatial);
+}
+
+static bool check_span(const tw_shape_call *call, const tw_span *s, int ceil, int axis,
+                       int64_t *out)
+{
+    const char *name = axis_names[axis];
+    if (s->kernel < 1)
+        return TW_SHAPE_FAIL(call,
+                             "the kernel's extent on the %s spatial axis is %d; it must be "
+                             "at least 1",
+                             name, (int)s->kernel);
+    if (tw_window_reach(s) > TW_WINDOW_LIMIT ||
+        (int64_t)s->in + s->pad_begin + s->pad_end > TW_WINDOW_LIMIT)
+        return TW_SHAPE_UNSUPPORTED(call,
+                                    "extent %d with pads %d and %d, kernel %d, dilation %d on "
+                                    "the %s spatial axis; at most %d positions are supported",
+                                    (int)s->in, (int)s->pad_begin, (int)s->pad_end, (int)s->kernel,
+                                    (int)s->dilation, name, TW_WINDOW_LIMIT);
+    *out = tw_window_extent(s, ceil);
+    if (*out < 1)
+        return TW_SHAPE_FAIL(call,
+                             "the window reaches over %lld elements but the %s spatial axis "
+                             "has %d with pads %d and %d; enlarge the pads or the input",
+                             (long long)tw_window_reach(s), name, (int)s->in, (int)s->pad_begin,
+                             (int)s->pad_end);
+    return true;
+}
+
+bool tw_window_shape(const tw_shape_call *call, const tw_window_lists *lists, const int32_t *kernel,
+                     int spatial, int ceil, int32_t channels)
+{
+    const tw_shape *in = &call->in[0]->shape;
+    if (in->rank < 3 || in->rank > 4)
+        return TW_SHAPE_UNSUPPORTED(call,
+                                    "the input has rank %d; 3 (batch, time, channels) and 4 "
+                                    "(batch, rows, columns, channels) are supported",
+                                    in->rank);
+    if (spatial != in->rank - 2)
+        return TW_SHAPE_FAIL(call, "the kernel has %d spatial axes and the input %d", spatial,
+                             in->rank - 2);
+    if (!check_list(call, "stride", lists->stride, spatial) ||
+        !check_list(call, "dilation", lists->dilation, spatial) ||
+        !check_list(call, "pad_begin", lists->pad_begin, spatial) ||
+        !check_list(call, "pad_end", lists->pad_end, spatial))
+        return false;
+    tw_shape *out = &call->out[0];
+    *out = *in;
+    out->dim[in->rank - 1] = channels;
+    for (int i = 0; i < spatial; i++) {
+        tw_span s = {in->dim[1 + i], 0, kernel[i], 1, 1, 0, 0};
+        int64_t extent;
+        if (!tw_window_entry(&s, lists, spatial, i))
+            return TW_SHAPE_FAIL(call, "stride, dilation or pads are out of range");
+        if (!check_span(call, &s, ceil, i, &extent))
+            return false;
+        out->dim[1 + i] = (int32_t)extent;
+    }
+    return true;
+}
+
+tw_rowmap tw_window_rows(const tw_node *node, const tw_window_lists *lists, const int32_t *kernel,
+                         int axis)
+{
+    const tw_shape *in = &node->in[0]->shape;
+    const int64_t far = 1 << 24; /* what a plan can say */
+    if (axis == 0)
+        return tw_rows_identity();
+    if (axis < 0 || axis >= in->rank - 1)
+        return tw_rows_whole();
+    tw_span s = {in->dim[axis], 0, kernel[axis - 1], 1, 1, 0, 0};
+    if (!tw_window_entry(&s, lists, in->rank - 2, axis - 1))
+        return tw_rows_whole();
+    int64_t off = s.pad_begin - tw_window_reach(&s) + s.stride;
+    if (off < -far || off > far)
+        return tw_rows_whole();
+    return (tw_rowmap){TW_ROWS_MAPPED, 1, s.stride, (int32_t)off, -s.pad_begin};
+}
+
+bool tw_check_weights(const tw_shape_call *call, int32_t channels)
+{
+    const tw_shape *x = &call->in[0]->shape, *w = &call->in[1]->shape;
+    if (w->dtype != x->dtype)
+        return TW_SHAPE_UNSUPPORTED(call,
+                                    "input of %s and weights of %s; both must have one type, "
+                                    "f32 or s8: convert one of them",
+                                    tw_dtype_name(x->dtype), tw_dtype_name(w->dtype));
+    if (call->in_count < 3 || !call->in[2])
+        return true;
+    const tw_shape *b = &call->in[2]->shape;
+    tw_dtype want = x->dtype == TW_S8 ? TW_S32 : x->dtype;
+    if (b->dtype != want)
+        return TW_SHAPE_FAIL(call, "the bias is %s; with %s operands it must be %s",
+                             tw_dtype_name(b->dtype), tw_dtype_name(x->dtype), tw_dtype_name(want));
+    if (b->rank != 1 || b->dim[0] != channels)
+        return TW_SHAPE_FAIL(call,
+                             "the bias has rank %d and %d elements; it must have one for each "
+                             "of %d output channels",
+                             b->rank, (int)tw_shape_elements(b), (int)channels);
+    return true;
+}
