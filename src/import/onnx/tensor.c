@@ -40,6 +40,8 @@ static const struct {
     {"FLOAT8E8M0", TW_NO_DTYPE},
     {"UINT2", TW_NO_DTYPE},
     {"INT2", TW_NO_DTYPE},
+    {"FLOAT6E2M3", TW_NO_DTYPE},
+    {"FLOAT6E3M2", TW_NO_DTYPE},
 };
 enum { TYPES = sizeof types / sizeof *types };
 
@@ -160,32 +162,20 @@ static bool take_elements(tw_reading *r)
     if (p->has_raw_data)
         return take_raw(r);
     switch (r->out->shape.dtype) {
-    case TW_F32:
-        return take_list(r, "elements of float_data", p->float_data, p->n_float_data);
-    case TW_F64:
-        return take_list(r, "elements of double_data", p->double_data, p->n_double_data);
-    case TW_S64:
-        return take_list(r, "elements of int64_data", p->int64_data, p->n_int64_data);
-    case TW_U64:
-        return take_list(r, "elements of uint64_data", p->uint64_data, p->n_uint64_data);
-    case TW_S32:
-        return take_list(r, "elements of int32_data", p->int32_data, p->n_int32_data);
-    case TW_U32:
-        return take_uint32(r);
-    case TW_S8:
-        return take_int32(r, INT8_MIN, INT8_MAX);
-    case TW_U8:
-        return take_int32(r, 0, UINT8_MAX);
-    case TW_BOOL:
-        return take_int32(r, 0, 1);
-    case TW_S16:
-        return take_int32(r, INT16_MIN, INT16_MAX);
+    case TW_F32: return take_list(r, "elements of float_data", p->float_data, p->n_float_data);
+    case TW_F64: return take_list(r, "elements of double_data", p->double_data, p->n_double_data);
+    case TW_S64: return take_list(r, "elements of int64_data", p->int64_data, p->n_int64_data);
+    case TW_U64: return take_list(r, "elements of uint64_data", p->uint64_data, p->n_uint64_data);
+    case TW_S32: return take_list(r, "elements of int32_data", p->int32_data, p->n_int32_data);
+    case TW_U32: return take_uint32(r);
+    case TW_S8: return take_int32(r, INT8_MIN, INT8_MAX);
+    case TW_U8: return take_int32(r, 0, UINT8_MAX);
+    case TW_BOOL: return take_int32(r, 0, 1);
+    case TW_S16: return take_int32(r, INT16_MIN, INT16_MAX);
     case TW_U16:
     case TW_F16:
-    case TW_BF16:
-        return take_int32(r, 0, UINT16_MAX);
-    case TW_NO_DTYPE:
-        break;
+    case TW_BF16: return take_int32(r, 0, UINT16_MAX);
+    case TW_NO_DTYPE: break;
     }
     return false;
 }

@@ -75,18 +75,14 @@ static int wire_type_of(const ProtobufCFieldDescriptor *field)
     switch (field->type) {
     case PROTOBUF_C_TYPE_FLOAT:
     case PROTOBUF_C_TYPE_FIXED32:
-    case PROTOBUF_C_TYPE_SFIXED32:
-        return FIXED32;
+    case PROTOBUF_C_TYPE_SFIXED32: return FIXED32;
     case PROTOBUF_C_TYPE_DOUBLE:
     case PROTOBUF_C_TYPE_FIXED64:
-    case PROTOBUF_C_TYPE_SFIXED64:
-        return FIXED64;
+    case PROTOBUF_C_TYPE_SFIXED64: return FIXED64;
     case PROTOBUF_C_TYPE_STRING:
     case PROTOBUF_C_TYPE_BYTES:
-    case PROTOBUF_C_TYPE_MESSAGE:
-        return DELIMITED;
-    default:
-        return VARINT;
+    case PROTOBUF_C_TYPE_MESSAGE: return DELIMITED;
+    default: return VARINT;
     }
 }
 
@@ -169,10 +165,8 @@ static bool walk_value(tw_frame *f)
         f->at += size;
         *f->cost += 8;
         return true;
-    case DELIMITED:
-        return walk_delimited(f);
-    default:
-        return refuse(f, "an unknown kind of field");
+    case DELIMITED: return walk_delimited(f);
+    default: return refuse(f, "an unknown kind of field");
     }
 }
 

@@ -1,0 +1,124 @@
+/* What importers build graphs with: nodes by operator and attribute name, folded at once where that
+ * fixes shapes, and the compositions that every format needs.
+ *
+ * A null value stands for an earlier failure or an absent operand: builders given one where an
+ * operand is required return null, so that a chain of calls needs one check, at its end.
+ */
+#ifndef TW_IMPORT_BUILD_H
+#define TW_IMPORT_BUILD_H
+
+#include "base/map.h"
+#include "import/import.h"
+#include "ops/op.h"
+
+/* Constants that an importer makes itself (a filled tensor, a range) stay below this, so that a
+ * small file cannot ask for gigabytes. */
+#define TW_BUILD_LIMIT (64 << 20)
+
+typedef struct tw_builder {
+    tw_arena *arena;
+    tw_graph *graph;
+    const tw_import_options *options;
+    tw_map offered;   /* graph input's name -> tw_offered_input */
+    const char *node; /* the foreign node in hand: names and messages are after it */
+    int search;       /* number of the latest search through producers, left in node->index */
+    bool take;        /* that search may take offered inputs */
+    tw_diag *diag;
+} tw_builder;
+
+void tw_builder_init(tw_builder *b, tw_graph *graph, const tw_import_options *options,
+                     tw_diag *diag);
+
+/* --- nodes ------------------------------------------------------------------------------------- */
+
+/* An attribute by name. `ints` are checked against the 32 bits they are stored in. */
+typedef struct tw_setting {
+    const char *name;
+    enum { TW_SET_INT, TW_SET_INTS, TW_SET_FLOAT, TW_SET_WORD } kind;
+    int64_t number; /* TW_SET_INT: the value; TW_SET_INTS: how many */
+    const int64_t *ints;
+    float real;
+    const char *word; /* of an ENUM */
+} tw_setting;
+
+static inline tw_setting tw_set_int(const char *name, int64_t value)
+{
+    return (tw_setting){.name = name, .kind = TW_SET_INT, .number = value};
+}
+static inline tw_setting tw_set_ints(const char *name, int count, const int64_t *values)
+{
+    return (tw_setting){.name = name, .kind = TW_SET_INTS, .number = count, .ints = values};
+}
+static inline tw_setting tw_set_float(const char *name, float value)
+{
+    return (tw_setting){.name = name, .kind = TW_SET_FLOAT, .real = value};
+}
+static inline tw_setting tw_set_word(const char *name, const char *word)
+{
+    return (tw_setting){.name = name, .kind = TW_SET_WORD, .word = word};
+}
+#define TW_SETTINGS(...) ((const tw_setting[]){__VA_ARGS__, {.name = NULL}})
+
+/* Append a node with one output and return that; attributes not named have their defaults, settings
+ * may be null. Small integer results of constants are computed at once (the node is gone then). */
+tw_value *tw_build(tw_builder *b, const char *op, tw_value *const *in, int in_count,
+                   const tw_setting *settings);
+tw_value *tw_build1(tw_builder *b, const char *op, tw_value *x, const tw_setting *settings);
+tw_value *tw_build2(tw_builder *b, const char *op, tw_value *x, tw_value *y,
+                    const tw_setting *settings);
+
+/* Is the operator in this build's ledger? */
+bool tw_build_has(const char *op);
+
+/* --- constants --------------------------------------------------------------------------------- */
+
+/* The value as a constant: it is one, or it is computed from constants, or offered inputs make it
+ * one (they are taken, and stop being inputs). False otherwise, without a message. */
+bool tw_build_constant(tw_builder *b, tw_value *value);
+/* The same without taking offered inputs: for data that may as well stay open until run time. */
+bool tw_build_known(tw_builder *b, tw_value *value);
+
+/* Is it computed from constants alone, through operators that only rearrange or rescale? Weights
+ * are; tw_build_constant would say yes too, but would also compute it. */
+bool tw_build_is_weight(const tw_value *value);
+
+tw_value *tw_build_scalar(tw_builder *b, tw_dtype dtype, double value); /* rank 0 */
+/* Every element `value` (exact in the type). Null with a message above TW_BUILD_LIMIT. */
+tw_value *tw_build_full(tw_builder *b, tw_shape shape, double value);
+tw_value *tw_build_list(tw_builder *b, int count, const int64_t *values); /* s64, rank 1 */
+tw_value *tw_build_data(tw_builder *b, tw_shape shape, const void *data);
+
+/* One element of an integer constant. */
+int64_t tw_build_int_at(const tw_value *constant, int64_t i);
+
+/* --- compositions ------------------------------------------------------------------------------ */
+
+tw_value *tw_build_transpose(tw_builder *b, tw_value *x, int rank, const int64_t *perm);
+tw_value *tw_build_reshape(tw_builder *b, tw_value *x, int rank, const int64_t *dim);
+/* Axis 1 to the end, and back: [N, C, spatial..] to [N, spatial.., C]. */
+tw_value *tw_build_channels_last(tw_builder *b, tw_value *x);
+tw_value *tw_build_channels_first(tw_builder *b, tw_value *x);
+/* The value itself when it has the type already. */
+tw_value *tw_build_cast(tw_builder *b, tw_value *x, tw_dtype dtype);
+/* Any number of parts, as a tree where an operator takes fewer. */
+tw_value *tw_build_concat(tw_builder *b, tw_value *const *parts, int count, int axis);
+/* Elements begin, begin + step, ... of one axis. */
+tw_value *tw_build_slice(tw_builder *b, tw_value *x, int axis, int64_t begin, int64_t size,
+                         int64_t step);
+/* Fold a binary operator over the values, from the left. */
+tw_value *tw_build_chain(tw_builder *b, const char *op, tw_value *const *in, int in_count);
+/* Broadcast to a shape that the value broadcasts to. */
+tw_value *tw_build_expand(tw_builder *b, tw_value *x, const tw_shape *shape);
+
+/* The same elements under another quantisation (count 0: none). */
+tw_value *tw_build_with_quant(tw_builder *b, tw_value *x, tw_quant quant);
+/* f32 to integers: out = saturate(round_half_even(x / scale) + zero_point). */
+tw_value *tw_build_quantize(tw_builder *b, tw_value *x, tw_dtype dtype, tw_quant quant);
+
+/* A weight rearranged: a transpose, then (dim not null) a reshape to `rank` extents that keeps the
+ * quantised axis last or whole. Where the weight is a Dequantize of a constant, the constant is
+ * rearranged below it, so that quantised weights stay recognisable. */
+tw_value *tw_build_weight(tw_builder *b, tw_value *w, const int64_t *perm, int rank,
+                          const int64_t *dim);
+
+#endif

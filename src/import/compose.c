@@ -1,0 +1,150 @@
+/* Compositions of IR operators that every importer needs. */
+#include <string.h>
+
+#include "import/build.h"
+
+tw_value *tw_build_transpose(tw_builder *b, tw_value *x, int rank, const int64_t *perm)
+{
+    return tw_build1(b, "Transpose", x, TW_SETTINGS(tw_set_ints("perm", rank, perm)));
+}
+
+tw_value *tw_build_reshape(tw_builder *b, tw_value *x, int rank, const int64_t *dim)
+{
+    return tw_build1(b, "Reshape", x, TW_SETTINGS(tw_set_ints("shape", rank, dim)));
+}
+
+tw_value *tw_build_channels_last(tw_builder *b, tw_value *x)
+{
+    int64_t perm[TW_MAX_RANK] = {0};
+    int rank = x ? x->shape.rank : 0;
+    for (int i = 1; i < rank; i++)
+        perm[i] = i + 1 < rank ? i + 1 : 1;
+    return rank < 3 ? x : tw_build_transpose(b, x, rank, perm);
+}
+
+tw_value *tw_build_channels_first(tw_builder *b, tw_value *x)
+{
+    int64_t perm[TW_MAX_RANK] = {0};
+    int rank = x ? x->shape.rank : 0;
+    for (int i = 1; i < rank; i++)
+        perm[i] = i == 1 ? rank - 1 : i - 1;
+    return rank < 3 ? x : tw_build_transpose(b, x, rank, perm);
+}
+
+tw_value *tw_build_cast(tw_builder *b, tw_value *x, tw_dtype dtype)
+{
+    if (!x || x->shape.dtype == dtype)
+        return x;
+    return tw_build1(b, "Cast", x, TW_SETTINGS(tw_set_int("dtype", dtype)));
+}
+
+tw_value *tw_build_concat(tw_builder *b, tw_value *const *parts, int count, int axis)
+{
+    const tw_opdef *op = tw_op_by_name("Concat");
+    int most = op && op->max_in > 1 ? op->max_in : 2;
+    tw_value **level = tw_copy(b->arena, parts, sizeof *parts * (size_t)count);
+    while (count > 1) {
+        int made = 0;
+        for (int at = 0; at < count; at += most) {
+            int n = count - at < most ? count - at : most;
+            level[made++] = n == 1 ? level[at]
+                                   : tw_build(b, "Concat", level + at, n,
+                                              TW_SETTINGS(tw_set_int("axis", axis)));
+        }
+        count = made;
+    }
+    return count ? level[0] : NULL;
+}
+
+tw_value *tw_build_slice(tw_builder *b, tw_value *x, int axis, int64_t begin, int64_t size,
+                         int64_t step)
+{
+    if (!x)
+        return NULL;
+    int64_t begins[TW_MAX_RANK] = {0}, sizes[TW_MAX_RANK], steps[TW_MAX_RANK];
+    int rank = x->shape.rank;
+    for (int i = 0; i < rank; i++) {
+        sizes[i] = x->shape.dim[i];
+        steps[i] = 1;
+    }
+    begins[axis] = begin;
+    sizes[axis] = size;
+    steps[axis] = step;
+    return tw_build1(b, "Slice", x,
+                     TW_SETTINGS(tw_set_ints("begin", rank, begins),
+                                 tw_set_ints("size", rank, sizes),
+                                 tw_set_ints("step", rank, steps)));
+}
+
+tw_value *tw_build_chain(tw_builder *b, const char *op, tw_value *const *in, int in_count)
+{
+    tw_value *sum = in_count ? in[0] : NULL;
+    for (int i = 1; i < in_count; i++)
+        sum = tw_build2(b, op, sum, in[i], NULL);
+    return sum;
+}
+
+tw_value *tw_build_expand(tw_builder *b, tw_value *x, const tw_shape *shape)
+{
+    if (!x || tw_shape_equal(&x->shape, shape))
+        return x;
+    /* One is neutral: extents are 1 wherever x already has the target's. */
+    tw_shape ones = *shape;
+    for (int i = 0, lead = shape->rank - x->shape.rank; i < x->shape.rank; i++)
+        if (x->shape.dim[i] == shape->dim[lead + i])
+            ones.dim[lead + i] = 1;
+    return tw_build2(b, shape->dtype == TW_BOOL ? "And" : "Mul", x, tw_build_full(b, ones, 1),
+                     NULL);
+}
+
+/* --- weights ----------------------------------------------------------------------------------- */
+
+static bool is_op(const tw_value *value, const char *op)
+{
+    return value->producer && strcmp(value->producer->op->name, op) == 0;
+}
+
+static const void *attribute_of(const tw_node *node, const char *name)
+{
+    for (int i = 0; i < node->op->attribute_count; i++)
+        if (strcmp(node->op->attributes[i].name, name) == 0)
+            return (const char *)node->attributes + node->op->attributes[i].offset;
+    return NULL;
+}
+
+static tw_value *rearrange(tw_builder *b, tw_value *w, const int64_t *perm, int rank,
+                           const int64_t *dim)
+{
+    tw_quant quant = w->quant;
+    int from = w->shape.rank;
+    for (int i = 0; quant.count > 1 && i < from; i++)
+        if (perm[i] == w->quant.axis)
+            quant.axis = i;
+    tw_value *out = tw_build_transpose(b, w, from, perm);
+    if (dim)
+        out = tw_build_reshape(b, out, rank, dim);
+    if (out)
+        out->quant = quant;
+    return out;
+}
+
+tw_value *tw_build_weight(tw_builder *b, tw_value *w, const int64_t *perm, int rank,
+                          const int64_t *dim)
+{
+    int64_t both[TW_MAX_RANK], next[TW_MAX_RANK];
+    while (w && is_op(w, "Transpose") && tw_build_is_weight(w)) {
+        const tw_ints *inner = attribute_of(w->producer, "perm");
+        if (!inner || inner->count != w->shape.rank)
+            break;
+        for (int i = 0; i < w->shape.rank; i++)
+            next[i] = inner->v[perm[i]];
+        memcpy(both, next, sizeof both);
+        perm = both;
+        w = w->producer->in[0];
+    }
+    if (!w)
+        return NULL;
+    if (!is_op(w, "Dequantize") || !tw_build_is_weight(w))
+        return rearrange(b, w, perm, rank, dim);
+    return tw_build1(b, "Dequantize", rearrange(b, w->producer->in[0], perm, rank, dim), NULL);
+}

@@ -1,0 +1,25 @@
+/* Model file in, graph out: the formats and what they share. */
+#ifndef TW_IMPORT_IMPORT_H
+#define TW_IMPORT_IMPORT_H
+
+#include "graph/graph.h"
+#include "tilewright/compiler.h"
+
+typedef struct tw_import_options {
+    const tw_input_shape *input_shapes; /* extents for axes that the model leaves open */
+    int input_shape_count;
+    const tw_offered_input *offered; /* taken where the model cannot be imported otherwise */
+    int offered_count;
+} tw_import_options;
+
+/* Read a model of any known format; the format is told by the content. options: null for none.
+ * format: set to its name ("onnx", "text") when not null. Returns null with a message on failure;
+ * diag->file is then the model. */
+tw_graph *tw_import(tw_arena *arena, const char *path, const tw_import_options *options,
+                    const char **format, tw_diag *diag);
+
+/* The same for a file already in memory. path: for messages and for files beside the model. */
+tw_graph *tw_import_bytes(tw_arena *arena, const void *data, size_t bytes, const char *path,
+                          const tw_import_options *options, const char **format, tw_diag *diag);
+
+#endif

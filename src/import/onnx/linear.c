@@ -1,0 +1,115 @@
+/* Matrix products. Constant right-hand sides become weights of FullyConnected. */
+#include "import/onnx/onnx.h"
+
+static const int64_t swap[] = {1, 0};
+
+/* x . w with w [K, N], or [N, K] when `transposed`. */
+static tw_value *fully_connected(tw_onnx_node *n, tw_value *x, tw_value *w, tw_value *bias,
+                                 bool transposed)
+{
+    tw_value *in[] = {x, transposed ? w : tw_build_weight(n->b, w, swap, 0, NULL), bias};
+    return tw_build(n->b, "FullyConnected", in, bias ? 3 : 2, NULL);
+}
+
+/* Reshape with one axis of extent 1 added or dropped. */
+static tw_value *with_axis(tw_builder *b, tw_value *x, int axis, bool add)
+{
+    int64_t dim[TW_MAX_RANK + 1];
+    int rank = 0;
+    for (int i = 0; i <= x->shape.rank; i++) {
+        if (add && i == axis)
+            dim[rank++] = 1;
+        if (i < x->shape.rank && (add || i != axis))
+            dim[rank++] = x->shape.dim[i];
+    }
+    return tw_build_reshape(b, x, rank, dim);
+}
+
+tw_value *tw_onnx_matmul(tw_onnx_node *n, tw_value *a, tw_value *b)
+{
+    if (!a || !b)
+        return NULL;
+    int a_rank = a->shape.rank, b_rank = b->shape.rank;
+    if (a_rank < 1 || b_rank < 1) {
+        TW_ONNX_FAIL(n, "operands of rank %d and %d cannot be multiplied; ranks start at 1", a_rank,
+                     b_rank);
+        return NULL;
+    }
+    int k = a->shape.dim[a_rank - 1], k_b = b->shape.dim[b_rank > 1 ? b_rank - 2 : 0];
+    if (k != k_b) {
+        TW_ONNX_FAIL(n, "%d columns meet %d rows", k, k_b);
+        return NULL;
+    }
+    if (b_rank == 2 && tw_build_is_weight(b))
+        return fully_connected(n, a, b, NULL, false);
+    /* A vector on the left is a row, on the right a column; its axis goes again afterwards. */
+    if (a_rank == 1)
+        a = with_axis(n->b, a, 0, true);
+    if (b_rank == 1)
+        b = with_axis(n->b, b, 1, true);
+    tw_value *y = tw_build2(n->b, "MatMul", a, b, NULL);
+    if (y && b_rank == 1)
+        y = with_axis(n->b, y, y->shape.rank - 1, false);
+    if (y && a_rank == 1)
+        y = with_axis(n->b, y, y->shape.rank - (b_rank == 1 ? 1 : 2), false);
+    return y;
+}
+
+bool tw_onnx_op_matmul(tw_onnx_node *n)
+{
+    return tw_onnx_bind(n, 0, tw_onnx_matmul(n, n->in[0], n->in[1]));
+}
+
+static tw_value *scaled(tw_builder *b, tw_value *x, float factor)
+{
+    if (!x || factor == 1)
+        return x;
+    return tw_build2(b, "Mul", x, tw_build_scalar(b, x->shape.dtype, (double)factor), NULL);
+}
+
+/* A constant that is one number a column, as a list of them; null for anything else. */
+static tw_value *as_bias(tw_onnx_node *n, tw_value *c, int64_t columns)
+{
+    int rank = c->shape.rank;
+    if (!tw_build_is_weight(c) || rank < 1 || c->shape.dim[rank - 1] != columns ||
+        tw_shape_elements(&c->shape) != columns)
+        return NULL;
+    return rank == 1 ? c : tw_build_reshape(n->b, c, 1, &columns);
+}
+
+tw_value *tw_onnx_gemm(tw_onnx_node *n, tw_value *a, tw_value *b, tw_value *c)
+{
+    bool trans_a = tw_onnx_int(n, "transA", 0) != 0, trans_b = tw_onnx_int(n, "transB", 0) != 0;
+    float alpha = tw_onnx_float(n, "alpha", 1), beta = tw_onnx_float(n, "beta", 1);
+    if (n->opset < 7)
+        tw_onnx_ignore(n, "broadcast"); /* C is broadcast where its shape asks for it */
+    if (!a || !b)
+        return NULL;
+    if (a->shape.rank != 2 || b->shape.rank != 2) {
+        TW_ONNX_FAIL(n, "matrices are needed, the operands have rank %d and %d", a->shape.rank,
+                     b->shape.rank);
+        return NULL;
+    }
+    int k = a->shape.dim[trans_a ? 0 : 1], k_b = b->shape.dim[trans_b ? 1 : 0];
+    int columns = b->shape.dim[trans_b ? 0 : 1];
+    if (k != k_b) {
+        TW_ONNX_FAIL(n, "%d columns meet %d rows; check transA and transB", k, k_b);
+        return NULL;
+    }
+    bool weights = tw_build_is_weight(b);
+    tw_value *bias = weights && c && alpha == 1 && beta == 1 ? as_bias(n, c, columns) : NULL;
+    if (trans_a)
+        a = tw_build_transpose(n->b, a, 2, swap);
+    tw_value *y =
+        weights ? fully_connected(n, a, b, bias, trans_b)
+                : tw_build2(n->b, "MatMul", a, b, TW_SETTINGS(tw_set_int("transpose_b", trans_b)));
+    y = scaled(n->b, y, alpha);
+    if (!c || bias || beta == 0)
+        return y;
+    return tw_build2(n->b, "Add", y, scaled(n->b, c, beta), NULL);
+}
+
+bool tw_onnx_op_gemm(tw_onnx_node *n)
+{
+    return tw_onnx_bind(n, 0, tw_onnx_gemm(n, n->in[0], n->in[1], tw_onnx_in(n, 2)));
+}

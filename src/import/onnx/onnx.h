@@ -1,0 +1,128 @@
+/* The ONNX importer: what its files share. An operator is a row of onnx.def and a function
+ * tw_onnx_op_NAME(node), which reads the node's inputs and attributes by the rules of the model's
+ * opset and binds its outputs; operators of the IR's families need no row.
+ */
+#ifndef TW_IMPORT_ONNX_H
+#define TW_IMPORT_ONNX_H
+
+#include "import/build.h"
+#include "onnx.pb-c.h"
+
+#define TW_ONNX_OPSET 28 /* the newest opset of the standard operators whose rules are known */
+
+typedef struct tw_onnx_node tw_onnx_node;
+
+/* --- the ledger -------------------------------------------------------------------------------- */
+
+typedef struct tw_onnx_row {
+    const char *domain; /* "" for the standard operators */
+    char name[48];
+    bool (*import)(tw_onnx_node *node);
+    int least_in, most_in, most_out;
+    bool keeps;          /* takes quantised integers as they are; others see plain integers */
+    const char *becomes; /* IR operators, space-separated */
+    const char *limits;  /* what is refused, for the docs; "" for nothing */
+} tw_onnx_row;
+
+/* Every operator that is imported: the rows of onnx.def, then the families' names. False behind the
+ * last. */
+bool tw_onnx_row_at(int index, tw_onnx_row *row);
+
+enum { PLAIN = 0, KEEPS = 1 };
+#define TW_ONNX(domain, Name, function, least_in, most_in, most_out, keeps, becomes, limits)       \
+    bool tw_onnx_op_##function(tw_onnx_node *node);
+#include "import/onnx/onnx.def"
+
+bool tw_onnx_op_family(tw_onnx_node *node);
+
+/* --- a node in hand ---------------------------------------------------------------------------- */
+
+struct tw_onnx_node {
+    tw_builder *b;
+    const Tw__Onnx__Node *proto;
+    const tw_onnx_row *row;
+    const char *op; /* as the model spells it */
+    int64_t opset;  /* of the operator's domain */
+    tw_value **in;  /* null: absent */
+    int in_count;
+    tw_value **out; /* to be bound */
+    int out_count;
+    bool *read; /* per attribute: the function has looked at it */
+};
+
+#define TW_ONNX_FAIL(n, ...)                                                                       \
+    tw_fail((n)->b->diag, TW_CODE_FAILED, (n)->b->node, (n)->op, __VA_ARGS__)
+#define TW_ONNX_UNSUPPORTED(n, ...)                                                                \
+    tw_fail((n)->b->diag, TW_CODE_UNSUPPORTED, (n)->b->node, (n)->op, __VA_ARGS__)
+
+/* Bind output i; false when the value is null. Fits the end of a function. */
+bool tw_onnx_bind(tw_onnx_node *n, int i, tw_value *value);
+
+/* Is output i named, so that something may read it? */
+bool tw_onnx_wants(const tw_onnx_node *n, int i);
+
+/* --- inputs ------------------------------------------------------------------------------------ */
+
+tw_value *tw_onnx_in(const tw_onnx_node *n, int i);   /* null when absent */
+tw_value *tw_onnx_need(const tw_onnx_node *n, int i); /* null with a message when absent */
+
+typedef struct tw_onnx_list {
+    int count; /* -1: absent */
+    const int64_t *v;
+} tw_onnx_list;
+
+/* Input i as a list of integers (rank 0 or 1) that must be known now; count -1 when absent.
+ * what: what it fixes, for the message. */
+bool tw_onnx_list_in(tw_onnx_node *n, int i, const char *what, tw_onnx_list *list);
+
+/* An axis, counted from the end where negative, of `rank` axes. */
+bool tw_onnx_axis(tw_onnx_node *n, int64_t axis, int rank, int *out);
+/* A set of axes, each at most once, as a flag for each of `rank` axes. */
+bool tw_onnx_axes(tw_onnx_node *n, const tw_onnx_list *axes, int rank, bool *flag);
+
+/* --- attributes -------------------------------------------------------------------------------- */
+
+/* Reading an attribute marks it as known; what nobody reads is refused by name. One of the wrong
+ * kind leaves a message and gives the fallback. */
+bool tw_onnx_has(tw_onnx_node *n, const char *name);
+int64_t tw_onnx_int(tw_onnx_node *n, const char *name, int64_t fallback);
+float tw_onnx_float(tw_onnx_node *n, const char *name, float fallback);
+const char *tw_onnx_text(tw_onnx_node *n, const char *name, const char *fallback);
+tw_onnx_list tw_onnx_ints(tw_onnx_node *n, const char *name);
+const Tw__Onnx__Attribute *tw_onnx_attribute(tw_onnx_node *n, const char *name);
+/* The attribute has no influence on the result. */
+void tw_onnx_ignore(tw_onnx_node *n, const char *name);
+
+/* --- parts that operators share ---------------------------------------------------------------- */
+
+/* A sliding window over the spatial axes of [N, C, spatial..]. */
+typedef struct tw_onnx_window {
+    int spatial;
+    int64_t kernel[TW_MAX_RANK], stride[TW_MAX_RANK], dilation[TW_MAX_RANK];
+    int64_t begin[TW_MAX_RANK], end[TW_MAX_RANK]; /* pads */
+    bool valid;                                   /* auto_pad VALID */
+} tw_onnx_window;
+
+/* Read kernel_shape, strides, dilations, pads and auto_pad. kernel: extents by the weights, which
+ * kernel_shape must equal; null: kernel_shape is required. */
+bool tw_onnx_read_window(tw_onnx_node *n, const tw_shape *x, const int64_t *kernel,
+                         tw_onnx_window *w);
+
+/* The results of Conv, AveragePool, MatMul and global pooling for operands that are not the node's
+ * own: what quantised operators are made of. */
+tw_value *tw_onnx_conv(tw_onnx_node *n, tw_value *x, tw_value *w, tw_value *bias);
+tw_value *tw_onnx_average_pool(tw_onnx_node *n, tw_value *x);
+tw_value *tw_onnx_matmul(tw_onnx_node *n, tw_value *a, tw_value *b);
+tw_value *tw_onnx_gemm(tw_onnx_node *n, tw_value *a, tw_value *b, tw_value *c);
+tw_value *tw_onnx_global_pool(tw_onnx_node *n, tw_value *x, const char *reduce);
+
+/* Softmax over one axis, or over the axes from it on as opsets before 13 have it. */
+tw_value *tw_onnx_softmax(tw_onnx_node *n, tw_value *x);
+
+/* The whole import: see import.h. */
+tw_graph *tw_onnx_import(tw_arena *arena, const void *data, size_t bytes, const char *path,
+                         const tw_import_options *options, tw_diag *diag);
+/* Can the file be an ONNX model? Looks at its first fields only. */
+bool tw_onnx_recognise(const void *data, size_t bytes);
+
+#endif

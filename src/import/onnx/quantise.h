@@ -1,0 +1,23 @@
+/* Quantised tensors in ONNX's terms: a tensor, its scale, its zero point and, where the scale is a
+ * list, the axis it runs along. */
+#ifndef TW_IMPORT_ONNX_QUANTISE_H
+#define TW_IMPORT_ONNX_QUANTISE_H
+
+#include "import/onnx/onnx.h"
+
+typedef struct tw_onnx_scaled {
+    tw_value *scale;
+    tw_value *zero_point; /* null: 0 */
+    int axis;
+} tw_onnx_scaled;
+
+/* Inputs `scale` and `zero` of the node (zero < 0: none). */
+tw_onnx_scaled tw_onnx_scale_in(const tw_onnx_node *n, int scale, int zero, int axis);
+
+/* x as f32. Known scales become the value's quantisation and a Dequantize; scales that are computed
+ * while the network runs become arithmetic. */
+tw_value *tw_onnx_dequantized(tw_onnx_node *n, tw_value *x, tw_onnx_scaled by);
+/* y quantised to a type, rounded half to even. */
+tw_value *tw_onnx_quantized(tw_onnx_node *n, tw_value *y, tw_dtype dtype, tw_onnx_scaled by);
+
+#endif
