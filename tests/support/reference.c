@@ -48,12 +48,19 @@ bool tw_reference_run(tw_graph *graph, tw_arena *arena, const void *const *input
     bool ok = true;
     for (int i = 0; i < graph->input_count; i++)
         graph->inputs[i]->data = inputs[i];
+    for (int i = 0; i < graph->state_count; i++) {
+        tw_state *state = &graph->states[i];
+        uint32_t bytes = tw_shape_bytes(&state->current->shape);
+        state->current->data = state->initial ? state->initial : tw_alloc(arena, bytes + 16);
+    }
     for (int n = 0; ok && n < graph->node_count; n++)
         ok = run_node(graph->nodes[n], arena, band, diag);
     for (int i = 0; i < graph->output_count; i++)
         outputs[i] = graph->outputs[i]->data;
     for (int i = 0; i < graph->input_count; i++)
         graph->inputs[i]->data = NULL;
+    for (int i = 0; i < graph->state_count; i++)
+        graph->states[i].current->data = NULL;
     for (int n = 0; n < graph->node_count; n++)
         for (int i = 0; i < graph->nodes[n]->out_count; i++)
             if (graph->nodes[n]->out[i])

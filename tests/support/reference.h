@@ -7,6 +7,7 @@
 
 /* In: a checked graph; inputs[i], dense data of graph input i. Out: outputs[i], dense data of graph
  * output i (in `arena`; it may be an input or a constant). band: rows a kernel call, 0 for whole.
+ * States hold what they hold after a reset.
  * The graph itself is unchanged afterwards. Batch normalisation, which has no kernel, is computed
  * here, in double. False leaves a message. */
 bool tw_reference_run(tw_graph *graph, tw_arena *arena, const void *const *inputs,
