@@ -1,0 +1,120 @@
+/* Softmax: record. int8 is TFLite's reference arithmetic: the exponentials are gemmlowp's fixed
+ * point, of which only 256 values can occur, so they are computed here, once. */
+#include <math.h>
+#include <string.h>
+
+#include "ops/softmax.h"
+
+#include "ops/axes.h"
+#include "ops/ledger.h"
+#include "ops/scale.h"
+#include "runtime/fixed.h"
+
+TW_ATTRIBUTE_TABLE(softmax, TW_SOFTMAX_ATTRIBUTES);
+
+static bool shape(const tw_shape_call *call)
+{
+    const tw_softmax_attributes *a = call->attributes;
+    int rank = call->in[0]->shape.rank;
+    if (tw_axis(a->axis, rank) < 0)
+        return TW_SHAPE_FAIL(call, "axis %d does not exist in a tensor of rank %d", (int)a->axis,
+                             rank);
+    return tw_shape_default(call);
+}
+
+static tw_rowmap rows(const tw_node *node, int input, int axis)
+{
+    const tw_softmax_attributes *a = node->attributes;
+    int rank = node->in[input]->shape.rank;
+    return axis >= rank || tw_axis(a->axis, rank) == axis ? tw_rows_whole() : tw_rows_identity();
+}
+
+/* exp(a), a <= 0 with 26 fractional bits; the result with 31. A polynomial about -1/8 for what is
+ * above -1/4, times exp(-2^k) for each bit k that remains. */
+static int32_t exp_of_negative(int32_t a)
+{
+    enum { QUARTER = 1 << 24 };
+    static const int32_t power[] = {1672461947, 1302514674, 790015084, 290630308,
+                                    39332535,   720401,     242};
+    const int32_t minus_eighth = 1895147668, third = 715827883;
+    if (a == 0)
+        return INT32_MAX;
+    int32_t fraction = (a & (QUARTER - 1)) - QUARTER, rest = fraction - a;
+    int32_t x = fraction * 32 + (1 << 28);
+    int32_t x2 = tw_high_mul(x, x), x3 = tw_high_mul(x2, x), x4 = tw_high_mul(x2, x2);
+    int32_t cubic = tw_high_mul(tw_shift_right(x4, 2) + x3, third);
+    int32_t result = minus_eighth + tw_high_mul(minus_eighth, x + tw_shift_right(cubic + x2, 1));
+    for (int k = 0; k < 7; k++)
+        if (rest & QUARTER << k)
+            result = tw_high_mul(result, power[k]);
+    return result;
+}
+
+static void fill_table(tw_softmax_table *t, double scale)
+{
+    int32_t multiplier, left;
+    tw_quantize_multiplier(fmin(scale * (1 << 26), 2147483647.0), &multiplier, &left);
+    /* Differences beyond this would overflow the 5 integer bits: their exponential counts as 0. */
+    double most = floor(31.0 * (1 << 26) / ldexp(1, left));
+    for (int d = 0; d < 256; d++)
+        t->exp[d] = d > most ? 0 : exp_of_negative(tw_high_mul(-d * (1 << left), multiplier));
+}
+
+static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)
+{
+    const tw_softmax_attributes *a = node->attributes;
+    const tw_value *in = node->in[0], *out = node->out[0];
+    if (!tw_lower_default(node, arena, lowering, diag))
+        return false;
+    if ((lowering->kernel->id & 255u) != TW_SIG_s8)
+        return true;
+    int32_t n = in->shape.dim[tw_axis(a->axis, in->shape.rank)];
+    double scale = (double)a->beta * (double)in->quant.scale[0];
+    if (in->quant.count != 1 || out->quant.count != 1)
+        return tw_fail(diag, TW_CODE_FAILED, node->name, node->op->name,
+                       "int8 input and result each need one scale and zero point");
+    if (n > TW_SOFTMAX_S8_LONGEST)
+        return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
+                       "the axis has %d elements; int8 takes %d: use f32 here", (int)n,
+                       TW_SOFTMAX_S8_LONGEST);
+    if (scale * (1 << 26) <= 1)
+        return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
+                       "beta * scale is %g; int8 needs more than 2^-26: use f32 here", scale);
+    tw_softmax_table *t = tw_alloc(arena, sizeof *t);
+    fill_table(t, scale);
+    if (out->quant.scale[0] != 1.0f / 256) {
+        tw_quantize_multiplier(1.0 / (65536.0 * (double)out->quant.scale[0]), &t->multiplier,
+                               &t->shift);
+        if (t->shift > 14)
+            return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
+                           "the result's scale %g is below 2^-30; use 1/256",
+                           (double)out->quant.scale[0]);
+    }
+    lowering->blob[0].data = t;
+    lowering->blob[0].bytes = sizeof *t;
+    lowering->blob_count = 1;
+    return true;
+}
+
+static bool in_place(const tw_node *node, int input)
+{
+    (void)node;
+    (void)input;
+    return true;
+}
+
+const tw_opdef tw_op_softmax = {
+    TW_OP_LEDGER(softmax),
+    TW_OP_ATTRIBUTES(softmax),
+    .formula = "exp(beta * x) / sum of exp(beta * x) along `axis`",
+    .min_in = 1,
+    .max_in = 1,
+    .min_out = 1,
+    .max_out = 1,
+    .shape = shape,
+    .rows = rows,
+    .lower = lower,
+    .in_place = in_place,
+    .limits = "int8: at most 8191 elements along the axis",
+    .onnx = "",
+};
