@@ -57,6 +57,8 @@ static bool take_named(const char **at, tw_memory_spec *memory)
     *memory = (tw_memory_spec){.given = true, .cost = 1};
     memcpy(memory->name, *at, n);
     *at += n;
+    if (**at != ':' && **at != '@') /* a bare word is more likely a size mistyped */
+        return false;
     if (**at == ':') {
         ++*at;
         memory->bounded = true;

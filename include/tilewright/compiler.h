@@ -24,6 +24,8 @@
 extern "C" {
 #endif
 
+#define TW_VERSION "0.1.0"
+
 struct tw_graph;
 struct tw_arena;
 

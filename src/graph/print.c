@@ -181,10 +181,8 @@ static bool is_default(const tw_attribute *attribute, const void *field)
         return memcmp(&real, &initial, sizeof real) == 0;
     }
     case TW_ATTRIBUTE_INTS:
-    case TW_ATTRIBUTE_FLOATS:
-        return word == 0;
-    default:
-        return word == (int32_t)attribute->initial;
+    case TW_ATTRIBUTE_FLOATS: return word == 0;
+    default: return word == (int32_t)attribute->initial;
     }
 }
 
@@ -211,24 +209,12 @@ static void print_attribute(FILE *file, const tw_attribute *attribute, const voi
     fprintf(file, "%s=", attribute->name);
     switch (attribute->kind) {
     case TW_ATTRIBUTE_INT:
-    case TW_ATTRIBUTE_BOOL:
-        fprintf(file, "%d", (int)word);
-        break;
-    case TW_ATTRIBUTE_ENUM:
-        print_enum(file, attribute, word);
-        break;
-    case TW_ATTRIBUTE_DTYPE:
-        fputs(tw_dtype_name((tw_dtype)word), file);
-        break;
-    case TW_ATTRIBUTE_FLOAT:
-        print_number(file, TW_F32, field);
-        break;
-    case TW_ATTRIBUTE_INTS:
-        print_list(file, TW_S32, ints->v, ints->count);
-        break;
-    case TW_ATTRIBUTE_FLOATS:
-        print_list(file, TW_F32, floats->v, floats->count);
-        break;
+    case TW_ATTRIBUTE_BOOL: fprintf(file, "%d", (int)word); break;
+    case TW_ATTRIBUTE_ENUM: print_enum(file, attribute, word); break;
+    case TW_ATTRIBUTE_DTYPE: fputs(tw_dtype_name((tw_dtype)word), file); break;
+    case TW_ATTRIBUTE_FLOAT: print_number(file, TW_F32, field); break;
+    case TW_ATTRIBUTE_INTS: print_list(file, TW_S32, ints->v, ints->count); break;
+    case TW_ATTRIBUTE_FLOATS: print_list(file, TW_F32, floats->v, floats->count); break;
     }
 }
 

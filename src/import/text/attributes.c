@@ -69,12 +69,10 @@ static bool parse_value(tw_lexer *lexer, const tw_attribute *attribute, char *fi
     tw_floats floats = {0, {0}};
     switch (attribute->kind) {
     case TW_ATTRIBUTE_INT:
-    case TW_ATTRIBUTE_BOOL:
-        return tw_lex_int32(lexer, &word) && memcpy(field, &word, sizeof word);
+    case TW_ATTRIBUTE_BOOL: return tw_lex_int32(lexer, &word) && memcpy(field, &word, sizeof word);
     case TW_ATTRIBUTE_ENUM:
         return parse_enum(lexer, attribute, &word) && memcpy(field, &word, sizeof word);
-    case TW_ATTRIBUTE_DTYPE:
-        return parse_dtype(lexer, &word) && memcpy(field, &word, sizeof word);
+    case TW_ATTRIBUTE_DTYPE: return parse_dtype(lexer, &word) && memcpy(field, &word, sizeof word);
     case TW_ATTRIBUTE_FLOAT:
         return tw_lex_number(lexer, TW_F32, &real) && memcpy(field, &real, sizeof real);
     case TW_ATTRIBUTE_INTS:

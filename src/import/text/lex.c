@@ -109,16 +109,11 @@ static int take_escape(tw_lexer *lexer)
     lexer->at++;
     switch (c) {
     case '"':
-    case '\\':
-        return c;
-    case 'n':
-        return '\n';
-    case 't':
-        return '\t';
-    case 'x':
-        break;
-    default:
-        return -1;
+    case '\\': return c;
+    case 'n': return '\n';
+    case 't': return '\t';
+    case 'x': break;
+    default: return -1;
     }
     int high = hex_digit(peek(lexer, 0)), low = hex_digit(peek(lexer, 1));
     lexer->at += 2;
@@ -310,8 +305,7 @@ bool tw_lex_number(tw_lexer *lexer, tw_dtype dtype, void *element)
     if (!number_text(lexer, tw_number_form(dtype), text))
         return false;
     switch (tw_number_parse(dtype, text, element)) {
-    case TW_NUMBER_OK:
-        return true;
+    case TW_NUMBER_OK: return true;
     case TW_NUMBER_RANGE:
         return tw_lex_fail_at(lexer, &at, TW_CODE_FAILED, "%.60s is out of the range of %s", text,
                               tw_dtype_name(dtype));

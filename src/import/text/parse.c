@@ -348,7 +348,8 @@ static bool parse_statement(tw_text_parser *parser)
         return parse_next(parser);
     if (lexer->token.kind == TW_TOKEN_VALUE || tw_lex_is_word(lexer, "_"))
         return parse_node(parser);
-    return tw_lex_expected(lexer, "input, const, state, next, output, %value = Operator(...), or '}'");
+    return tw_lex_expected(lexer,
+                           "input, const, state, next, output, %value = Operator(...), or '}'");
 }
 
 bool tw_text_graph(tw_text_parser *parser)
