@@ -77,6 +77,15 @@ bool tw_onnx_op_selu(tw_onnx_node *n)
                   TW_SETTINGS(tw_set_float("alpha", alpha), tw_set_float("beta", gamma))));
 }
 
+bool tw_onnx_op_shrink(tw_onnx_node *n)
+{
+    float lambda = tw_onnx_float(n, "lambd", 0.5f), bias = tw_onnx_float(n, "bias", 0);
+    return tw_onnx_bind(
+        n, 0,
+        tw_build1(n->b, "Shrink", n->in[0],
+                  TW_SETTINGS(tw_set_float("alpha", lambda), tw_set_float("beta", bias))));
+}
+
 bool tw_onnx_op_prelu(tw_onnx_node *n)
 {
     tw_value *x = n->in[0], *slope = n->in[1];
