@@ -149,9 +149,13 @@ static int make_view(const tw_runner *r, const tw_plan_operand *o, int32_t first
                               (int32_t)(t->window & 0x7FFFFFFFu), TW_ALL_ROWS))))
         return 0;
     v->tensor = t;
-    v->axis = r->segment->axis < t->rank ? (int32_t)r->segment->axis : 0;
+    v->axis = (int32_t)r->segment->axis;
     v->row = v->fresh = first;
     v->rows = v->fresh_rows = end - first;
+    if (r->segment->axis >= t->rank) { /* the band axis is beyond its own: it is one row, whole */
+        v->axis = v->row = v->fresh = 0;
+        v->rows = v->fresh_rows = t->rank != 0 ? t->dim[0] : 1;
+    }
     v->data = region_base(r->context, r->model, t->region) + t->offset;
     if (end > first)
         v->data = (uint8_t *)v->data + (uint32_t)(first - base) * row_bytes(r, t);
