@@ -13,7 +13,7 @@ static void copy_text(char *to, size_t size, const char *from)
             *c = '?';
 }
 
-bool tw_fail(tw_diag *diag, tw_code code, const char *node, const char *op, const char *format, ...)
+bool (tw_fail)(tw_diag *diag, tw_code code, const char *node, const char *op, const char *format, ...)
 {
     if (!diag || diag->code != TW_CODE_OK)
         return false;

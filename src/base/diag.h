@@ -11,6 +11,16 @@
 /* Record a failure and return false. node and op may be null. */
 bool tw_fail(tw_diag *diag, tw_code code, const char *node, const char *op, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+
+/* The same, with a result that the compiler knows: where every failing path of a function ends in
+ * tw_fail, it sees that results are set whenever true comes back. */
+static inline bool tw_false(bool recorded)
+{
+    (void)recorded;
+    return false;
+}
+#define tw_fail(...) tw_false(tw_fail(__VA_ARGS__))
+
 void tw_warn(tw_diag *diag, const char *node, const char *op, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
