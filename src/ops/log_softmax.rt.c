@@ -6,24 +6,23 @@
 #include "runtime/lanes.h"
 #include "runtime/math.h"
 
-static float at(const char *from, ptrdiff_t step, int32_t i)
+static float at(const tw_lane *l, int32_t i)
 {
-    return *(const float *)(const void *)(from + i * step);
+    return *(const float *)(const void *)(l->from + i * l->from_step);
 }
 
-static void lane(const tw_call *call, char *to, ptrdiff_t to_step, const char *from,
-                 ptrdiff_t from_step, int32_t n)
+static void lane(const tw_call *call, const tw_lane *l)
 {
     float peak = -TW_INFINITY, sum = 0.0f, log_sum;
     int32_t i;
-    for (i = 0; i < n; i++)
-        peak = at(from, from_step, i) > peak ? at(from, from_step, i) : peak;
-    for (i = 0; i < n; i++)
-        sum += tw_expf(at(from, from_step, i) - peak);
+    for (i = 0; i < l->n; i++)
+        peak = at(l, i) > peak ? at(l, i) : peak;
+    for (i = 0; i < l->n; i++)
+        sum += tw_expf(at(l, i) - peak);
     log_sum = tw_logf(sum);
-    for (i = 0; i < n; i++)
-        *(float *)(void *)(to + i * to_step) = tw_clampf((at(from, from_step, i) - peak) - log_sum,
-                                                         call->clamp_low.f32, call->clamp_high.f32);
+    for (i = 0; i < l->count; i++)
+        *(float *)(void *)(l->to + i * l->to_step) = tw_clampf(
+            (at(l, l->first + i) - peak) - log_sum, call->clamp_low.f32, call->clamp_high.f32);
 }
 
 static int32_t axis_of(const tw_call *call)

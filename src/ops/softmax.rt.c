@@ -1,5 +1,5 @@
-/* Softmax: kernels. A lane is read up to three times and written once, element by element in order,
- * so that the output may lie over the input. */
+/* Softmax: kernels. A lane is read up to three times; result i is written when element i is not read
+ * any more, so that the output may lie over the input. */
 #include "ops/axes.h"
 #include "ops/codes.h"
 #include "ops/softmax.h"
@@ -12,25 +12,29 @@ static const tw_softmax_attributes *attributes_of(const tw_call *call)
     return (const tw_softmax_attributes *)call->attributes;
 }
 
-static void lane_f32(const tw_call *call, char *to, ptrdiff_t to_step, const char *from,
-                     ptrdiff_t from_step, int32_t n)
+static float float_at(const tw_lane *l, int32_t i)
+{
+    return *(const float *)(const void *)(l->from + i * l->from_step);
+}
+
+static void lane_f32(const tw_call *call, const tw_lane *l)
 {
     const float beta = attributes_of(call)->beta;
+    const int all = l->count == l->n; /* then the exponentials are kept in the output */
     float peak = -TW_INFINITY, sum = 0.0f;
     int32_t i;
-    for (i = 0; i < n; i++) {
-        const float x = *(const float *)(const void *)(from + i * from_step);
-        peak = x > peak ? x : peak;
-    }
-    for (i = 0; i < n; i++) {
-        const float x = *(const float *)(const void *)(from + i * from_step);
-        const float e = tw_expf((x - peak) * beta);
-        *(float *)(void *)(to + i * to_step) = e;
+    for (i = 0; i < l->n; i++)
+        peak = float_at(l, i) > peak ? float_at(l, i) : peak;
+    for (i = 0; i < l->n; i++) {
+        const float e = tw_expf((float_at(l, i) - peak) * beta);
         sum += e;
+        if (all)
+            *(float *)(void *)(l->to + i * l->to_step) = e;
     }
-    for (i = 0; i < n; i++) {
-        float *y = (float *)(void *)(to + i * to_step);
-        *y = tw_clampf(*y / sum, call->clamp_low.f32, call->clamp_high.f32);
+    for (i = 0; i < l->count; i++) {
+        float *y = (float *)(void *)(l->to + i * l->to_step);
+        const float e = all ? *y : tw_expf((float_at(l, l->first + i) - peak) * beta);
+        *y = tw_clampf(e / sum, call->clamp_low.f32, call->clamp_high.f32);
     }
 }
 
@@ -59,32 +63,29 @@ static int32_t shift_far(int32_t x, int32_t shift)
     return shift > 31 ? 0 : tw_shift_right(x, shift);
 }
 
-static void lane_s8(const tw_call *call, char *to, ptrdiff_t to_step, const char *from,
-                    ptrdiff_t from_step, int32_t n)
+static void lane_s8(const tw_call *call, const tw_lane *l)
 {
     const tw_softmax_table *t = (const tw_softmax_table *)call->blobs[0].data;
+    const int8_t *from = (const int8_t *)l->from;
     const int32_t zero = call->out[0].tensor->zero_point;
     int32_t peak = INT8_MIN, i, headroom, over, scale;
     uint32_t sum = 0;
-    for (i = 0; i < n; i++) {
-        const int32_t x = *(const int8_t *)(from + i * from_step);
-        peak = x > peak ? x : peak;
-    }
-    for (i = 0; i < n; i++) /* 19 fractional bits */
-        sum += (uint32_t)tw_shift_right(t->exp[peak - *(const int8_t *)(from + i * from_step)], 12);
+    for (i = 0; i < l->n; i++)
+        peak = from[i * l->from_step] > peak ? from[i * l->from_step] : peak;
+    for (i = 0; i < l->n; i++) /* 19 fractional bits */
+        sum += (uint32_t)tw_shift_right(t->exp[peak - from[i * l->from_step]], 12);
     headroom = __builtin_clz(sum);
     over = 12 - headroom; /* bits of the sum above 1 */
     scale = reciprocal((int32_t)((sum << headroom) - 0x80000000u));
-    for (i = 0; i < n; i++) {
-        const int32_t e = t->exp[peak - *(const int8_t *)(from + i * from_step)];
-        const int32_t p = tw_high_mul(scale, e);
+    for (i = 0; i < l->count; i++) {
+        const int32_t p = tw_high_mul(scale, t->exp[peak - from[(l->first + i) * l->from_step]]);
         int32_t q;
         if (t->multiplier == 0)
             q = shift_far(p, over + 31 - 8);
         else
             q = tw_requantize(tw_shift_right(p, over + 31 - 16), t->multiplier, t->shift);
         q = (int32_t)((uint32_t)q + (uint32_t)zero);
-        *(int8_t *)(to + i * to_step) =
+        *(int8_t *)(l->to + i * l->to_step) =
             (int8_t)tw_clamp_s32(q, call->clamp_low.s32, call->clamp_high.s32);
     }
 }

@@ -157,7 +157,9 @@ static int make_view(const tw_runner *r, const tw_plan_operand *o, int32_t first
         v->rows = v->fresh_rows = t->rank != 0 ? t->dim[0] : 1;
     }
     v->data = region_base(r->context, r->model, t->region) + t->offset;
-    if (end > first)
+    if (r->segment->axis >= t->rank) /* one row of the segment, all rows of its first axis */
+        v->rows = v->fresh_rows = end > first ? t->dim[0] : 0;
+    else if (end > first)
         v->data = (uint8_t *)v->data + (uint32_t)(first - base) * row_bytes(r, t);
     return 1;
 }

@@ -179,6 +179,7 @@ static void close_bands(tw_operation *p)
     for (int i = 0; i < p->node->in_count; i++)
         free(p->in[i].band);
     free(p->out.band);
+    p->out.band = NULL;
 }
 
 static void begin(tw_operation *p, const tw_node *node, int axis, uint64_t *state, bool gaps)
@@ -334,6 +335,24 @@ static void compare(const tw_operation *p, const char *how)
              at / each);
 }
 
+/* Where the operator allows it, the output over an input. */
+static void run_in_place(tw_operation *p, int input)
+{
+    char *shared;
+    for (int i = 0; i < p->node->in_count; i++)
+        p->in_view[i] = open_band(&p->in[i], 0, p->in[i].tensor.dim[p->in[i].axis], 1);
+    shared = p->in[input].band;
+    p->out_view.data = shared;
+    p->call.scratch = malloc(p->lowering.scratch + 1u);
+    if (p->lowering.kernel->run(&p->call) != TW_OK)
+        fail_msg("%s: in place: the kernel refuses", p->node->op->name);
+    free(p->call.scratch);
+    p->out.band = shared;
+    each_element(&p->out, 0, p->out.tensor.dim[p->out.axis], 0, NULL);
+    p->out.band = NULL;
+    close_bands(p);
+}
+
 /* Can rows of this axis be bands: every axis before it has extent 1 in what is banded? */
 static bool can_band(const tw_operation *p)
 {
@@ -364,6 +383,15 @@ int tw_operate_bands(const tw_node *node, uint64_t *state)
     run_whole(&p);
     compare(&p, "whole with gaps");
     end(&p);
+    for (int i = 0; node->op->in_place && i < node->in_count; i++) {
+        begin(&p, node, 0, state, false);
+        if (node->op->in_place(node, i) &&
+            tw_shape_bytes(&node->in[i]->shape) == tw_shape_bytes(&node->out[0]->shape)) {
+            run_in_place(&p, i);
+            compare(&p, "in place");
+        }
+        end(&p);
+    }
     for (int axis = 0; axis < TW_MAX_RANK; axis++) {
         if (axis >= node->in[0]->shape.rank && axis >= node->out[0]->shape.rank)
             break;
