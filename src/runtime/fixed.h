@@ -35,6 +35,25 @@ static inline int32_t tw_requantize(int32_t x, int32_t multiplier, int32_t shift
     return tw_shift_right(tw_high_mul(shifted, multiplier), right);
 }
 
+/* x * 2^shift, saturating. 0 <= shift <= 30. */
+static inline int32_t tw_saturating_left(int32_t x, int32_t shift)
+{
+    int32_t most = INT32_MAX >> shift;
+    return x > most ? INT32_MAX : x < -most - 1 ? INT32_MIN : x * (1 << shift);
+}
+
+/* 1 / (1 + x), 0 <= x < 1, with 31 fraction bits: three Newton steps, as gemmlowp rounds them. */
+static inline int32_t tw_reciprocal(int32_t x)
+{
+    int32_t half = (int32_t)(((int64_t)x + INT32_MAX + 1) / 2); /* (1 + x) / 2 */
+    int32_t y = 1515870810 + tw_high_mul(half, -1010580540);    /* 48/17 - 32/17 * half */
+    for (int i = 0; i < 3; i++) {                               /* 29 fraction bits */
+        int32_t rest = (1 << 29) - tw_high_mul(half, y);
+        y += tw_saturating_left(tw_high_mul(y, rest), 2);
+    }
+    return tw_saturating_left(y, 1);
+}
+
 static inline int32_t tw_clamp_s32(int32_t x, int32_t low, int32_t high)
 {
     return x < low ? low : (x > high ? high : x);
