@@ -123,7 +123,7 @@ static void truncated_everywhere(void **state)
     (void)state;
     tw_wire_bytes file = small_model();
     for (size_t n = 0; n < file.bytes; n++) {
-        tw_diag diag;
+        tw_diag diag = {0};
         tw_wire_bytes part = file;
         part.bytes = n;
         /* The last field imports com.microsoft, which this model can do without. */
@@ -152,7 +152,7 @@ static void random_bytes(void **state)
             data[i] = (uint8_t)next(&seed);
         if (round % 2)
             data[0] = 0x08, data[1] = 8; /* as a model begins */
-        tw_diag diag;
+        tw_diag diag = {0};
         import((tw_wire_bytes){.data = data, .bytes = bytes}, &diag);
     }
 }
@@ -168,7 +168,7 @@ static void mutated(void **state)
         copy.data = tw_copy(arena, file.data, file.bytes);
         for (int changes = 1 + (int)(next(&seed) % 3); changes; changes--)
             copy.data[next(&seed) % copy.bytes] = (uint8_t)next(&seed);
-        tw_diag diag;
+        tw_diag diag = {0};
         tw_graph *graph = import(copy, &diag);
         if (graph && !tw_graph_check(graph, &diag))
             fail_msg("round %d: an inconsistent graph: %s", round, diag.message);
@@ -197,7 +197,7 @@ static void nested(void **state)
         }
         tw_wire_number(&model, 1, 8);
         tw_wire_message(&model, 7, &graph);
-        tw_diag diag;
+        tw_diag diag = {0};
         assert_null(import(model, &diag));
         /* Each level is three messages; the model is one and its graph another. */
         bool deep = 2 + 3 * depth > TW_WIRE_DEPTH;
@@ -273,7 +273,7 @@ static void small_messages(void **state)
             tw_wire_data(&graph, field, "", 0);
         tw_wire_number(&model, 1, 8);
         tw_wire_message(&model, 7, &graph);
-        tw_diag diag;
+        tw_diag diag = {0};
         tw_arena *own = tw_arena_new();
         assert_null(tw_import_bytes(own, model.data, model.bytes, "model.onnx", NULL, NULL, &diag));
         if (tw_arena_bytes(own) > 80 * model.bytes + TW_WIRE_HEAD)
