@@ -202,9 +202,7 @@ void tw_plan_buffers(tw_schedule *s, bool in_place)
         }
     }
     s->counters = -1;
-    if (s->counter_count) {
+    if (s->counter_count)
         s->counters = add_buffer(s, "row counters", TW_BUFFER_CONTEXT, s->counter_count * 8, 0, end);
-        s->buffers[s->counters].bytes = s->counter_count * 8;
-    }
     tw_arena_free(scratch);
 }

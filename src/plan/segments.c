@@ -75,6 +75,7 @@ void tw_plan_segments(tw_schedule *s, const tw_compile_options *options)
         uint32_t counters = 0;
         for (int i = 0; i < s->segments[g].step_count; i++)
             counters += 1 + (uint32_t)s->steps[s->segments[g].first_step + i].node->out_count;
+        counters += counters & 1; /* sixteen bytes a pair of counters: buffers stay aligned */
         if (counters > s->counter_count)
             s->counter_count = counters;
     }

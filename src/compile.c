@@ -1,0 +1,119 @@
+/* THE PIPELINE: a model file in, a plan out. One line a stage. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/sha256.h"
+#include "emit/emit.h"
+#include "import/import.h"
+#include "normalize/normalize.h"
+#include "plan/ends.h"
+#include "plan/schedule.h"
+
+void tw_compile_options_default(tw_compile_options *options)
+{
+    memset(options, 0, sizeof *options);
+    tw_memories_default(&options->memories);
+}
+
+static void dump(const tw_compile_options *options, const char *stage, const tw_graph *graph)
+{
+    if (options->dump)
+        options->dump(options->dump_user, stage, graph);
+}
+
+/* What the plan records of the options: only those that change it, in one order. */
+static const char *options_text(tw_arena *arena, const tw_compile_options *options)
+{
+    const tw_memory_spec *fast = &options->memories.fast, *slow = &options->memories.slow;
+    const char *memory = !fast->bounded ? "unbounded"
+                         : slow->given  ? tw_format(arena, "%u+%u", fast->bytes, slow->bytes)
+                                        : tw_format(arena, "%u", fast->bytes);
+    return tw_format(arena, "memory=%s io-layout=%s backend=%s", memory,
+                     options->io_layout == TW_IO_NHWC ? "nhwc" : "keep",
+                     options->backends ? options->backends : "reference");
+}
+
+static void report_model(const tw_graph *graph, const char *format, tw_report *report)
+{
+    report->model_name = graph->name;
+    report->format = format;
+    report->operators = graph->node_count;
+    for (int i = 0; i < graph->value_count; i++)
+        if (graph->values[i]->data)
+            report->parameters += (uint64_t)tw_shape_elements(&graph->values[i]->shape);
+}
+
+static const tw_report_tensor *report_tensors(tw_arena *arena, tw_value *const *values, int count)
+{
+    tw_report_tensor *rows = tw_alloc_array(arena, (size_t)count + 1, sizeof *rows);
+    for (int i = 0; i < count; i++) {
+        const tw_value *v = values[i];
+        rows[i].name = v->name;
+        rows[i].dtype = v->shape.dtype;
+        rows[i].rank = v->shape.rank;
+        memcpy(rows[i].dim, v->shape.dim, sizeof rows[i].dim);
+        if (v->quant.count == 1) {
+            rows[i].scale = v->quant.scale[0];
+            rows[i].zero_point = v->quant.zero_point[0];
+        }
+    }
+    return rows;
+}
+
+/* The stages. `graph` and `out->report` stay filled in as far as the pipeline came. */
+static bool compile(const char *model, const tw_compile_options *options, tw_compiled *out,
+                    tw_diag *diag)
+{
+    tw_arena *arena = out->arena;
+    tw_origin origin = {.options = options_text(arena, options), .strip = options->strip};
+    tw_schedule schedule;
+
+    tw_import_options import = {options->input_shapes, options->input_shape_count,
+                                options->offered, options->offered_count};
+    tw_graph *graph = tw_import(arena, model, &import, &origin.format, diag);
+    if (!graph || !tw_graph_check(graph, diag))
+        return false;
+    dump(options, "import", graph);
+    if (!tw_normalize(graph, options, diag))
+        return false;
+    if (!tw_own_outputs(graph, diag) || !tw_own_states(graph, diag))
+        return false;
+    dump(options, "plan", graph);
+    report_model(graph, origin.format, &out->report);
+    out->report.inputs = report_tensors(arena, graph->inputs, graph->input_count);
+    out->report.input_count = graph->input_count;
+    out->report.outputs = report_tensors(arena, graph->outputs, graph->output_count);
+    out->report.output_count = graph->output_count;
+
+    bool fits = tw_plan(graph, options, &schedule, diag);
+    if (!fits && !schedule.smallest_budget)
+        return false;
+    tw_diag ignored = {0}; /* a plan that does not fit is still written, to report its sizes */
+    if (!tw_sha256_file(model, origin.sha256, diag) ||
+        !tw_emit_plan(&schedule, &origin, &out->plan, &out->plan_bytes, fits ? diag : &ignored))
+        return false;
+    tw_emit_report(&schedule, out->plan_bytes, tw_constant_bytes(out->plan), &out->report);
+    if (!fits)
+        out->plan = NULL;
+    return fits;
+}
+
+bool tw_compile_file(const char *model, const tw_compile_options *options, tw_compiled *out,
+                     tw_diag *diag)
+{
+    memset(out, 0, sizeof *out);
+    out->arena = tw_arena_new();
+    if (!*diag->file)
+        snprintf(diag->file, sizeof diag->file, "%s", model);
+    bool ok = compile(model, options, out, diag);
+    if (!ok)
+        out->plan = NULL;
+    return ok;
+}
+
+void tw_compiled_free(tw_compiled *compiled)
+{
+    tw_arena_free(compiled->arena);
+    memset(compiled, 0, sizeof *compiled);
+}

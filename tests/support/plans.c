@@ -1,0 +1,119 @@
+/* Plans for tests. */
+#define _POSIX_C_SOURCE 200809L
+#include "support/plans.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/diag.h"
+
+const char *const tw_test_networks[] = {
+    /* float: convolution, residual, pooling, classifier */
+    "graph \"float\" {\n"
+    "  input %x : f32[1,9,8,3]\n"
+    "  const %w1 : f32[6,3,3,3] = random 1 -0.5 0.5\n"
+    "  const %b1 : f32[6] = random 2 -0.2 0.2\n"
+    "  const %w2 : f32[3,3,6] = random 3 -0.5 0.5\n"
+    "  const %w3 : f32[4,6] = random 4 -0.5 0.5\n"
+    "  %a = Conv(%x, %w1, %b1) {stride=[2,1], pad_begin=[1,1], pad_end=[1,1]} clamp(0, 6)\n"
+    "  %b = DepthwiseConv(%a, %w2) {pad_begin=[1,1], pad_end=[1,1]}\n"
+    "  %c = Add(%a, %b)\n"
+    "  %d = Sigmoid(%c)\n"
+    "  %e = MaxPool(%d) {kernel=[2,2], stride=[2,2]}\n"
+    "  %f = ReduceMean(%e) {axes=[1,2]}\n"
+    "  %g = Reshape(%f) {shape=[1,6]}\n"
+    "  %h = FullyConnected(%g, %w3)\n"
+    "  %y = Softmax(%h) {axis=1}\n"
+    "  output %y\n"
+    "  output %e\n"
+    "}\n",
+    /* int8 */
+    "graph \"int8\" {\n"
+    "  input %x : s8[1,8,8,4] quant(scale=0.05, zero=3)\n"
+    "  const %w1 : s8[8,3,3,4] quant(scale=[0.01,0.02,0.01,0.03,0.01,0.02,0.01,0.02], "
+    "zero=[0,0,0,0,0,0,0,0], axis=0) = random 5 -128 128\n"
+    "  const %b1 : s32[8] = random 6 -300 300\n"
+    "  const %w2 : s8[3,3,8] quant(scale=0.02, zero=0) = random 7 -128 128\n"
+    "  %a : s8[1,8,8,8] quant(scale=0.2, zero=-10) = Conv(%x, %w1, %b1) {pad_begin=[1,1], "
+    "pad_end=[1,1]} clamp(0, inf)\n"
+    "  %b : s8[1,8,8,8] quant(scale=0.3, zero=4) = DepthwiseConv(%a, %w2) {pad_begin=[1,1], "
+    "pad_end=[1,1]}\n"
+    "  %c : s8[1,8,8,8] quant(scale=0.4, zero=0) = Add(%a, %b)\n"
+    "  %d : s8[1,4,4,8] quant(scale=0.4, zero=0) = AveragePool(%c) {kernel=[2,2], stride=[2,2]}\n"
+    "  %e : s8[1,4,4,8] quant(scale=0.0078125, zero=0) = Tanh(%d)\n"
+    "  %y = Dequantize(%e)\n"
+    "  output %y\n"
+    "}\n",
+    /* moves, integers, batches, an output that is an input and one that is a constant */
+    "graph \"moves\" {\n"
+    "  input %x : f32[2,5,4]\n"
+    "  input %n : s32[2,5,4]\n"
+    "  const %k : s32[4] = [1, -2, 3, 4]\n"
+    "  %t = Transpose(%x) {perm=[0,2,1]}\n"
+    "  %s = Slice(%t) {begin=[0,0,1], size=[2,4,3], step=[1,1,1]}\n"
+    "  %p = Pad(%s) {before=[0,1,0], after=[0,0,2], value=1.5}\n"
+    "  %c = Concat(%p, %p) {axis=1}\n"
+    "  %m = Mul(%n, %k)\n"
+    "  %q = Less(%m, %n)\n"
+    "  %r = ReduceMax(%c) {axes=[2], keepdims=true}\n"
+    "  output %r\n"
+    "  output %q\n"
+    "  output %n\n"
+    "  output %k\n"
+    "}\n",
+    NULL,
+};
+
+bool tw_test_try_compile(const char *text, const tw_compile_options *options, tw_compiled *compiled,
+                         tw_diag *diag)
+{
+    char path[] = "/tmp/tilewright-test-XXXXXX";
+    int fd = mkstemp(path);
+    FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
+    if (!file)
+        return tw_fail(diag, TW_CODE_FAILED, NULL, NULL, "no temporary file");
+    fputs(text, file);
+    fclose(file);
+    tw_compile_options defaults;
+    tw_compile_options_default(&defaults);
+    bool ok = tw_compile_file(path, options ? options : &defaults, compiled, diag);
+    unlink(path);
+    return ok;
+}
+
+void tw_test_compile(const char *text, const tw_compile_options *options, tw_compiled *compiled)
+{
+    tw_diag diag = {0};
+    if (!tw_test_try_compile(text, options, compiled, &diag)) {
+        char message[2048];
+        tw_diag_text(&diag, message, sizeof message);
+        fail_msg("%s", message);
+    }
+}
+
+uint64_t tw_test_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9E3779B97F4A7C15u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return z ^ z >> 31;
+}
+
+void tw_test_fill(const tw_tensor *tensor, void *data, uint64_t *state)
+{
+    uint32_t bytes = tw_tensor_bytes(tensor);
+    if (tensor->dtype == TW_F32) {
+        for (uint32_t i = 0; i < bytes / 4; i++)
+            ((float *)data)[i] = (float)(int32_t)(tw_test_random(state) >> 32) / 1073741824.0f;
+        return;
+    }
+    for (uint32_t i = 0; i < bytes; i++)
+        ((uint8_t *)data)[i] =
+            (uint8_t)(tensor->dtype == TW_BOOL ? tw_test_random(state) & 1 : tw_test_random(state));
+}

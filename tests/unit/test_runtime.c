@@ -1,0 +1,215 @@
+/* The runtime on whole networks: random segments and bands give the bytes of whole execution; slices,
+ * contexts, hooks, state. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "host/session.h"
+#include "support/plans.h"
+
+static void open_network(tw_session *session, const char *text, uint64_t random_bands)
+{
+    tw_compile_options options;
+    tw_compile_options_default(&options);
+    options.random_bands = random_bands;
+    tw_compiled compiled;
+    tw_diag diag = {0};
+    tw_test_compile(text, &options, &compiled);
+    assert_true(tw_session_open(session, compiled.plan, compiled.plan_bytes, &diag));
+    tw_compiled_free(&compiled);
+}
+
+static void fill_inputs(tw_session *session, uint64_t seed)
+{
+    for (uint32_t i = 0; i < session->model.input_count; i++)
+        tw_test_fill(tw_input_tensor(&session->model, i), tw_input(&session->context, i), &seed);
+}
+
+static uint32_t output_bytes(tw_session *session, uint8_t *bytes)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < session->model.output_count; i++) {
+        uint32_t size = tw_tensor_bytes(tw_output_tensor(&session->model, i));
+        memcpy(bytes + n, tw_output(&session->context, i), size);
+        n += size;
+    }
+    return n;
+}
+
+static void random_bands_change_nothing(void **state)
+{
+    (void)state;
+    static uint8_t want[65536], have[65536];
+    int rolling = 0;
+    for (int n = 0; tw_test_networks[n]; n++) {
+        tw_session whole;
+        tw_diag diag = {0};
+        open_network(&whole, tw_test_networks[n], 0);
+        fill_inputs(&whole, 42);
+        assert_true(tw_session_run(&whole, &diag));
+        uint32_t bytes = output_bytes(&whole, want);
+        for (uint64_t seed = 1; seed <= 40; seed++) {
+            tw_session banded;
+            open_network(&banded, tw_test_networks[n], seed);
+            rolling += banded.model.segment_count < banded.model.step_count;
+            fill_inputs(&banded, 42);
+            assert_true(tw_session_run(&banded, &diag));
+            assert_int_equal(output_bytes(&banded, have), bytes);
+            assert_memory_equal(have, want, bytes);
+            tw_session_close(&banded);
+        }
+        tw_session_close(&whole);
+    }
+    assert_true(rolling > 20); /* else segments of several steps were not tested */
+}
+
+static void slices_and_contexts(void **state)
+{
+    (void)state;
+    static uint8_t want[65536], have[65536];
+    tw_session a;
+    tw_diag diag = {0};
+    open_network(&a, tw_test_networks[0], 3);
+    fill_inputs(&a, 5);
+    assert_true(tw_session_run(&a, &diag));
+    uint32_t bytes = output_bytes(&a, want);
+    uint32_t firings = a.context.firings;
+
+    /* a second context of the same model, run in slices while the first runs too */
+    tw_context other;
+    tw_memory memory[TW_MAX_REGIONS - 1];
+    for (uint32_t r = 1; r < TW_MAX_REGIONS; r++) {
+        uint32_t size = tw_region_bytes(&a.model, r);
+        memory[r - 1] = (tw_memory){tw_alloc(a.arena, size + 64), size};
+    }
+    assert_int_equal(tw_init(&other, &a.model, memory, 3), TW_OK);
+    uint64_t seed = 5;
+    for (uint32_t i = 0; i < a.model.input_count; i++)
+        tw_test_fill(tw_input_tensor(&a.model, i), tw_input(&other, i), &seed);
+    fill_inputs(&a, 6);
+    uint32_t slices = 1;
+    tw_status status;
+    while ((status = tw_run_some(&other, 1)) == TW_RUNNING) {
+        slices++;
+        if (slices == 4)
+            assert_true(tw_session_run(&a, &diag));
+    }
+    assert_int_equal(status, TW_OK);
+    assert_in_range(slices, firings, firings + 1);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < a.model.output_count; i++) {
+        uint32_t size = tw_tensor_bytes(tw_output_tensor(&a.model, i));
+        memcpy(have + n, tw_output(&other, i), size);
+        n += size;
+    }
+    assert_int_equal(n, bytes);
+    assert_memory_equal(have, want, bytes);
+    tw_session_close(&a);
+}
+
+static void arenas_are_checked(void **state)
+{
+    (void)state;
+    tw_session s;
+    open_network(&s, tw_test_networks[0], 0);
+    tw_context c;
+    tw_memory memory = s.memory[0];
+    memory.bytes--;
+    assert_int_equal(tw_init(&c, &s.model, &memory, 1), TW_E_MEMORY);
+    memory = (tw_memory){(char *)s.memory[0].base + 8, s.memory[0].bytes};
+    assert_int_equal(tw_init(&c, &s.model, &memory, 1), TW_E_ALIGNMENT);
+    assert_int_equal(tw_init(&c, &s.model, NULL, 0), TW_E_MEMORY);
+    assert_int_equal(tw_init(NULL, &s.model, &memory, 1), TW_E_ARGUMENT);
+    assert_null(tw_input(&s.context, 7));
+    assert_null(tw_output_tensor(&s.model, 7));
+    tw_session_close(&s);
+}
+
+static int fail_at(void *user, tw_context *context, const tw_firing *firing)
+{
+    (void)context;
+    return firing->step == *(uint32_t *)user;
+}
+
+/* y = x + previous x; total accumulates in place; first starts at 7 and never changes. */
+static const char *const stateful =
+    "graph \"delay\" {\n"
+    "  input %x : f32[1,4]\n"
+    "  state %last : f32[1,4]\n"
+    "  state %before : f32[1,4] = [1, 2, 3, 4]\n"
+    "  state %total : f32[1,4]\n"
+    "  state %first : f32[1,4] = [7, 7, 7, 7]\n"
+    "  %y = Add(%x, %last)\n"
+    "  %z = Add(%y, %before)\n"
+    "  %t = Add(%total, %x)\n"
+    "  %w = Add(%z, %first)\n"
+    "  output %w\n"
+    "  output %t\n"
+    "  next %last = %x\n"
+    "  next %before = %last\n"
+    "  next %total = %t\n"
+    "}\n";
+
+static void run_delay(tw_session *s, float x, float w, float t)
+{
+    tw_diag diag = {0};
+    for (int i = 0; i < 4; i++)
+        ((float *)tw_input(&s->context, 0))[i] = x;
+    assert_true(tw_session_run(s, &diag));
+    assert_true(((float *)tw_output(&s->context, 0))[0] == w);
+    assert_true(((float *)tw_output(&s->context, 1))[3] == t);
+}
+
+static void state_survives(void **state)
+{
+    (void)state;
+    tw_session s;
+    open_network(&s, stateful, 0);
+    run_delay(&s, 10, 10 + 0 + 1 + 7, 10);
+    run_delay(&s, 20, 20 + 10 + 0 + 7, 30);
+    uint32_t bytes = tw_saved_bytes(&s.model);
+    uint8_t *blob = tw_alloc(s.arena, bytes);
+    assert_int_equal(tw_save(&s.context, blob, bytes), TW_OK);
+    run_delay(&s, 30, 30 + 20 + 10 + 7, 60);
+    run_delay(&s, 40, 40 + 30 + 20 + 7, 100);
+    assert_int_equal(tw_restore(&s.context, blob, bytes), TW_OK);
+    run_delay(&s, 30, 30 + 20 + 10 + 7, 60);
+    assert_int_equal(tw_reset(&s.context), TW_OK);
+    run_delay(&s, 10, 10 + 0 + 1 + 7, 10);
+
+    /* a blob with any byte changed, cut short, or of another plan is refused and changes nothing */
+    for (uint32_t i = 0; i < bytes; i++) {
+        blob[i] ^= 16;
+        assert_int_equal(tw_restore(&s.context, blob, bytes), TW_E_STATE);
+        blob[i] ^= 16;
+    }
+    assert_int_equal(tw_restore(&s.context, blob, bytes - 1), TW_E_STATE);
+    run_delay(&s, 20, 20 + 10 + 0 + 7, 30);
+
+    /* a run that fails midway leaves the context dirty until it is reset or restored */
+    uint32_t step = 1;
+    tw_set_hook(&s.context, fail_at, &step);
+    assert_int_equal(tw_run(&s.context), TW_E_CALLBACK);
+    assert_int_equal(s.context.error_step, 1);
+    tw_set_hook(&s.context, NULL, NULL);
+    assert_int_equal(tw_run(&s.context), TW_E_DIRTY);
+    assert_int_equal(tw_save(&s.context, blob, bytes), TW_E_DIRTY);
+    assert_int_equal(tw_restore(&s.context, blob, bytes), TW_OK);
+    run_delay(&s, 30, 30 + 20 + 10 + 7, 60);
+    tw_session_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_bands_change_nothing),
+        cmocka_unit_test(slices_and_contexts),
+        cmocka_unit_test(arenas_are_checked),
+        cmocka_unit_test(state_survives),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
