@@ -1,4 +1,4 @@
-/* The planner's story: steps, buffers, addresses, and whether they fit. */
+/* The planner's story: steps, their order, buffers, addresses, and whether they fit. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -80,7 +80,7 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
     s->arena = graph->arena;
     s->graph = graph;
     s->backend = tw_backend_find(options->backends ? options->backends : "reference", diag);
-    if (!s->backend || !tw_plan_steps(s, options, diag))
+    if (!s->backend || !tw_plan_steps(s, options, diag) || !tw_plan_order(s, diag))
         return false;
     tw_plan_segments(s, options);
     tw_plan_buffers(s, false);

@@ -74,6 +74,8 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *sc
 
 /* Steps: kernels, band axes, row maps. */
 bool tw_plan_steps(tw_schedule *schedule, const tw_compile_options *options, tw_diag *diag);
+/* The order of the steps: low peak (plan/order). */
+bool tw_plan_order(tw_schedule *schedule, tw_diag *diag);
 /* Segments and bands: one segment a step, whole; with options->random_bands, random runs of steps
  * that roll through each other in random bands (all tensors still whole). */
 void tw_plan_segments(tw_schedule *schedule, const tw_compile_options *options);
