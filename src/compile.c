@@ -10,12 +10,6 @@
 #include "plan/ends.h"
 #include "plan/schedule.h"
 
-void tw_compile_options_default(tw_compile_options *options)
-{
-    memset(options, 0, sizeof *options);
-    tw_memories_default(&options->memories);
-}
-
 static void dump(const tw_compile_options *options, const char *stage, const tw_graph *graph)
 {
     if (options->dump)

@@ -98,6 +98,9 @@ static tw_status run_bands(tw_evaluation *e, int band)
 static bool can_band(const tw_evaluation *e)
 {
     for (int i = 0; i < e->node->in_count; i++)
+        if (e->node->in[i] && e->map[i].rows == TW_ROWS_ONCE)
+            return false;
+    for (int i = 0; i < e->node->in_count; i++)
         if (e->map[i].rows == TW_ROWS_ACCUMULATED || e->map[i].rows == TW_ROWS_MAPPED)
             for (int a = 0; a < e->axis; a++)
                 if (e->node->in[i] && e->node->in[i]->shape.dim[a] != 1)

@@ -20,7 +20,7 @@ static tw_rowmap rows(const tw_node *node, int input, int axis)
 {
     const tw_log_softmax_attributes *a = node->attributes;
     int rank = node->in[input]->shape.rank;
-    return axis >= rank || tw_axis(a->axis, rank) == axis ? tw_rows_whole() : tw_rows_identity();
+    return axis >= rank || tw_axis(a->axis, rank) == axis ? tw_rows_once() : tw_rows_identity();
 }
 
 /* A lane along the band axis is read whole for every band: then nothing may be written over it. */

@@ -47,6 +47,13 @@ static inline tw_rowmap tw_rows_whole(void)
 {
     return (tw_rowmap){TW_ROWS_WHOLE, 1, 1, 0, 0};
 }
+/* The input is needed whole and the output comes all at once: no bands on this axis (softmax along
+ * it). For the planner only; the plan says WHOLE and a band of all rows. */
+enum { TW_ROWS_ONCE = 16 };
+static inline tw_rowmap tw_rows_once(void)
+{
+    return (tw_rowmap){TW_ROWS_ONCE, 1, 1, 0, 0};
+}
 static inline tw_rowmap tw_rows_accumulated(void)
 {
     return (tw_rowmap){TW_ROWS_ACCUMULATED, 1, 1, 0, 0};

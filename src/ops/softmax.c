@@ -26,7 +26,7 @@ static tw_rowmap rows(const tw_node *node, int input, int axis)
 {
     const tw_softmax_attributes *a = node->attributes;
     int rank = node->in[input]->shape.rank;
-    return axis >= rank || tw_axis(a->axis, rank) == axis ? tw_rows_whole() : tw_rows_identity();
+    return axis >= rank || tw_axis(a->axis, rank) == axis ? tw_rows_once() : tw_rows_identity();
 }
 
 /* exp(a), a <= 0 with 26 fractional bits; the result with 31. A polynomial about -1/8 for what is

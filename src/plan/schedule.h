@@ -32,6 +32,7 @@ typedef struct tw_step {
     int32_t extent;        /* rows it makes (or takes, where it accumulates) */
     int32_t band;          /* rows a firing */
     bool accumulates;
+    bool at_once;          /* all rows in one firing */
     tw_rowmap map[TW_MAX_OPERANDS]; /* of the inputs */
     int segment;
     int scratch, memory;   /* buffers, or -1; the steps of a segment share one scratch */

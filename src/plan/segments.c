@@ -60,7 +60,7 @@ void tw_plan_segments(tw_schedule *s, const tw_compile_options *options)
         tw_segment *last = s->segment_count ? &s->segments[s->segment_count - 1] : NULL;
         bool joins = false;
         if (options->random_bands) {
-            if (step->extent > 0)
+            if (step->extent > 0 && !step->at_once)
                 step->band = 1 + (int32_t)(next_random(&random) % (uint64_t)step->extent);
             joins = last && next_random(&random) % 4 != 0 && last->step_count < 8 &&
                     can_join(s, i, last);

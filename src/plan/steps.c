@@ -57,7 +57,9 @@ static void choose_rows(tw_step *step)
         if (!node->in[i])
             continue;
         step->map[i] = rows_of(node, i, step->axis);
-        if (!has_rows(&node->in[i]->shape, step->axis))
+        if (step->map[i].rows == TW_ROWS_ONCE)
+            step->at_once = true;
+        if (step->map[i].rows == TW_ROWS_ONCE || !has_rows(&node->in[i]->shape, step->axis))
             step->map[i] = tw_rows_whole();
         if (step->map[i].rows == TW_ROWS_ACCUMULATED) {
             step->accumulates = true;

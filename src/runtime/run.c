@@ -144,22 +144,19 @@ static int make_view(const tw_runner *r, const tw_plan_operand *o, int32_t first
 {
     const tw_tensor *t = tensor_of(r, o);
     int32_t base = o->stream == TW_ABSENT ? 0 : r->stream[o->stream].a;
-    if (end > first &&
-        (first < base || (t->window != 0 && end - base > (int32_t)min32(
-                              (int32_t)(t->window & 0x7FFFFFFFu), TW_ALL_ROWS))))
-        return 0;
     v->tensor = t;
+    v->axis = 0;
+    v->row = v->fresh = 0;
+    v->rows = v->fresh_rows = t->dim[0];
+    v->data = region_base(r->context, r->model, t->region) + t->offset;
+    if (r->segment->axis >= t->rank)
+        return 1; /* it ends before the band axis: always whole */
+    if (end > first && (first < base || (t->window != 0 && (uint32_t)(end - base) > t->window)))
+        return 0;
     v->axis = (int32_t)r->segment->axis;
     v->row = v->fresh = first;
     v->rows = v->fresh_rows = end - first;
-    if (r->segment->axis >= t->rank) { /* the band axis is beyond its own: it is one row, whole */
-        v->axis = v->row = v->fresh = 0;
-        v->rows = v->fresh_rows = t->rank != 0 ? t->dim[0] : 1;
-    }
-    v->data = region_base(r->context, r->model, t->region) + t->offset;
-    if (r->segment->axis >= t->rank) /* one row of the segment, all rows of its first axis */
-        v->rows = v->fresh_rows = end > first ? t->dim[0] : 0;
-    else if (end > first)
+    if (end > first)
         v->data = (uint8_t *)v->data + (uint32_t)(first - base) * row_bytes(r, t);
     return 1;
 }

@@ -23,6 +23,16 @@ static void open_network(tw_session *session, const char *text, uint64_t random_
     tw_compiled_free(&compiled);
 }
 
+static void run_session(tw_session *session)
+{
+    tw_diag diag = {0};
+    if (!tw_session_run(session, &diag)) {
+        char message[2048];
+        tw_diag_text(&diag, message, sizeof message);
+        fail_msg("%s", message);
+    }
+}
+
 static void fill_inputs(tw_session *session, uint64_t seed)
 {
     for (uint32_t i = 0; i < session->model.input_count; i++)
@@ -47,17 +57,16 @@ static void random_bands_change_nothing(void **state)
     int rolling = 0;
     for (int n = 0; tw_test_networks[n]; n++) {
         tw_session whole;
-        tw_diag diag = {0};
         open_network(&whole, tw_test_networks[n], 0);
         fill_inputs(&whole, 42);
-        assert_true(tw_session_run(&whole, &diag));
+        run_session(&whole);
         uint32_t bytes = output_bytes(&whole, want);
         for (uint64_t seed = 1; seed <= 40; seed++) {
             tw_session banded;
             open_network(&banded, tw_test_networks[n], seed);
             rolling += banded.model.segment_count < banded.model.step_count;
             fill_inputs(&banded, 42);
-            assert_true(tw_session_run(&banded, &diag));
+            run_session(&banded);
             assert_int_equal(output_bytes(&banded, have), bytes);
             assert_memory_equal(have, want, bytes);
             tw_session_close(&banded);
@@ -72,10 +81,9 @@ static void slices_and_contexts(void **state)
     (void)state;
     static uint8_t want[65536], have[65536];
     tw_session a;
-    tw_diag diag = {0};
     open_network(&a, tw_test_networks[0], 3);
     fill_inputs(&a, 5);
-    assert_true(tw_session_run(&a, &diag));
+    run_session(&a);
     uint32_t bytes = output_bytes(&a, want);
     uint32_t firings = a.context.firings;
 
@@ -96,7 +104,7 @@ static void slices_and_contexts(void **state)
     while ((status = tw_run_some(&other, 1)) == TW_RUNNING) {
         slices++;
         if (slices == 4)
-            assert_true(tw_session_run(&a, &diag));
+            run_session(&a);
     }
     assert_int_equal(status, TW_OK);
     assert_in_range(slices, firings, firings + 1);
@@ -156,10 +164,9 @@ static const char *const stateful =
 
 static void run_delay(tw_session *s, float x, float w, float t)
 {
-    tw_diag diag = {0};
     for (int i = 0; i < 4; i++)
         ((float *)tw_input(&s->context, 0))[i] = x;
-    assert_true(tw_session_run(s, &diag));
+    run_session(s);
     assert_true(((float *)tw_output(&s->context, 0))[0] == w);
     assert_true(((float *)tw_output(&s->context, 1))[3] == t);
 }
