@@ -1,0 +1,64 @@
+/* Rolling execution of one segment, as a problem of rows alone: how many rows of each tensor must be
+ * kept, and what a run does with them. Mirrors the rule of runtime/run.c; no bytes, no operators. */
+#ifndef TW_PLAN_ROLL_H
+#define TW_PLAN_ROLL_H
+
+#include "base/arena.h"
+#include "ops/op.h"
+
+/* One step reading one tensor of the segment. Resident inputs are all there and do not appear. */
+typedef struct tw_roll_read {
+    int stream;
+    tw_rowmap map;
+} tw_roll_read;
+
+typedef struct tw_roll_step {
+    tw_roll_read *reads;
+    int read_count;
+    int *writes; /* streams */
+    int write_count;
+    int32_t extent; /* rows it makes; where it accumulates, rows it takes */
+    int32_t band;   /* at most so many a firing */
+    bool accumulates;
+} tw_roll_step;
+
+/* A tensor made in the segment, or fed to it from outside. */
+typedef struct tw_roll_stream {
+    int producer; /* step, or -1: the source */
+    int32_t extent;
+    int64_t row_bytes;
+    bool whole;   /* read after the segment too: every row stays */
+    int over;     /* the stream whose rows its own replace in place, or -1 */
+    int32_t rows; /* the answer: rows kept. Of a stream that lies over another: as that one */
+} tw_roll_stream;
+
+typedef struct tw_roll {
+    tw_roll_step *steps;
+    int step_count;
+    tw_roll_stream *streams;
+    int stream_count;
+    int32_t source_band; /* rows by which a source advances */
+} tw_roll;
+
+/* What a run did. */
+typedef struct tw_roll_run {
+    int64_t firings;     /* kernel calls */
+    int64_t moved_bytes; /* to slide windows */
+} tw_roll_run;
+
+/* Closed-form window heights (stream.rows): exact for streams with one reader, an upper bound where
+ * paths meet again. */
+void tw_roll_estimate(tw_roll *roll, tw_arena *arena);
+
+/* Run by the runtime's rule with the windows in stream.rows; false: it comes to a stop. `held`, where
+ * not null, receives the most rows each stream held. */
+bool tw_roll_simulate(const tw_roll *roll, tw_roll_run *run, int32_t *held, tw_arena *arena);
+
+/* Make the windows valid, then as small as they go, the costly ones first. False: the segment cannot
+ * roll at all. */
+bool tw_roll_tighten(tw_roll *roll, tw_roll_run *run, tw_arena *arena);
+
+/* Bytes of all windows; a stream over another has none of its own. */
+int64_t tw_roll_bytes(const tw_roll *roll);
+
+#endif
