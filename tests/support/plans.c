@@ -47,8 +47,7 @@ const char *const tw_test_networks[] = {
     "  %c : s8[1,8,8,8] quant(scale=0.4, zero=0) = Add(%a, %b)\n"
     "  %d : s8[1,4,4,8] quant(scale=0.4, zero=0) = AveragePool(%c) {kernel=[2,2], stride=[2,2]}\n"
     "  %e : s8[1,4,4,8] quant(scale=0.0078125, zero=0) = Tanh(%d)\n"
-    "  %y = Dequantize(%e)\n"
-    "  output %y\n"
+    "  output %e\n"
     "}\n",
     /* moves, integers, batches, an output that is an input and one that is a constant */
     "graph \"moves\" {\n"
