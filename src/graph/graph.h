@@ -46,6 +46,7 @@ typedef struct tw_value {
     bool is_input;
     bool is_state;  /* what a state holds when a run begins */
     bool is_output; /* read from outside: a graph output, or what a state becomes */
+    bool channels_last; /* an input or output that the model has channels first (TW_IO_NHWC) */
 } tw_value;
 
 /* The float bounds of a fused activation, in real (dequantised) terms. */

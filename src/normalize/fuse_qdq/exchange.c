@@ -1,0 +1,152 @@
+/* Dequantize and Quantize move towards the arithmetic, past operators for which storing and moving
+ * commute. See qdq.h. */
+#include <math.h>
+#include <string.h>
+
+#include "normalize/fuse_qdq/qdq.h"
+#include "ops/pad.h"
+
+/* ---- which operators ---- */
+
+/* Does the pad value survive being stored? */
+static bool pad_is_exact(const tw_node *node, const tw_quant *quant)
+{
+    double value = (double)*tw_float_of(node, "value"), scale = (double)quant->scale[0];
+    double stored = round(value / scale) + quant->zero_point[0];
+    return stored >= INT8_MIN && stored <= INT8_MAX &&
+           (float)((stored - quant->zero_point[0]) * scale) == (float)value;
+}
+
+/* Every operand holds elements that the result consists of. */
+static bool moves_elements(const tw_node *node)
+{
+    if (node->out_count != 1 || node->in_count < 1 || tw_has_clamp(node))
+        return false;
+    switch (node->op->code) {
+    case TW_OPCODE_concat:
+    case TW_OPCODE_slice:
+    case TW_OPCODE_pad:
+    case TW_OPCODE_transpose:
+    case TW_OPCODE_copy:
+    case TW_OPCODE_max_pool: return true; /* the largest stored value is the largest real one */
+    default: return node->op->kind == TW_VIEW;
+    }
+}
+
+/* ---- Dequantize behind ---- */
+
+/* The quantisation that all operands are dequantised from; null: there is no such one. */
+static const tw_quant *common_quant(const tw_node *node)
+{
+    const tw_quant *common = NULL;
+    for (int i = 0; i < node->in_count; i++) {
+        const tw_node *d = node->in[i] ? node->in[i]->producer : NULL;
+        if (!tw_is(d, TW_OPCODE_dequantize) || d->in[0]->shape.dtype != TW_S8 ||
+            d->in[0]->quant.count != 1 || (common && !tw_quant_equal(common, &d->in[0]->quant)))
+            return NULL;
+        common = &d->in[0]->quant;
+    }
+    return common;
+}
+
+static bool sink_dequantize(tw_graph *graph, tw_node *node, tw_diag *diag)
+{
+    const tw_quant *quant = moves_elements(node) ? common_quant(node) : NULL;
+    if (!quant || (tw_is(node, TW_OPCODE_pad) && *tw_int_of(node, "mode") == TW_PAD_CONSTANT &&
+                   !pad_is_exact(node, quant)))
+        return true;
+    tw_value *real = node->out[0];
+    tw_shape shape = real->shape;
+    shape.dtype = TW_S8;
+    tw_value *stored = tw_graph_value(graph, real->name, shape);
+    stored->quant = *quant;
+    const char *name = node->in[0]->producer->name;
+    for (int i = 0; i < node->in_count; i++)
+        node->in[i] = node->in[i]->producer->in[0];
+    tw_set_output(node, stored);
+    tw_node *after = tw_append(graph, TW_OPCODE_dequantize, name, &stored, 1, NULL, diag);
+    if (!after)
+        return false;
+    tw_set_output(after, real);
+    return true;
+}
+
+/* ---- Quantize in front ---- */
+
+static bool hoist_quantize(tw_graph *graph, tw_node *quantize, tw_diag *diag)
+{
+    tw_value *real = quantize->in[0], *stored = quantize->out[0];
+    tw_node *node = real->producer;
+    if (!node || node->removed || real->index != 1 || stored->shape.dtype != TW_S8 ||
+        stored->quant.count != 1 || !moves_elements(node))
+        return true;
+    for (int i = 0; i < node->in_count; i++) {
+        tw_node *before = tw_append(graph, TW_OPCODE_quantize, quantize->name, &node->in[i], 1,
+                                    quantize->attributes, diag);
+        if (!before)
+            return false;
+        before->out[0]->quant = stored->quant;
+        before->out[0]->index = 1;
+        node->in[i] = before->out[0];
+    }
+    tw_set_output(node, stored);
+    quantize->removed = true;
+    real->producer = NULL;
+    return true;
+}
+
+/* ---- one Quantize for one value and scale ---- */
+
+static bool is_same_quantize(const tw_node *a, const tw_node *b)
+{
+    return a->in[0] == b->in[0] && tw_quant_equal(&a->out[0]->quant, &b->out[0]->quant) &&
+           memcmp(a->attributes, b->attributes, a->op->attribute_bytes) == 0;
+}
+
+/* first[v]: a Quantize of value v; next[n]: another of the same value. */
+static bool merge_equal(tw_graph *graph, tw_diag *diag)
+{
+    tw_arena *scratch = tw_arena_new();
+    int *first = tw_alloc_array(scratch, (size_t)graph->value_count + 1, sizeof(int));
+    int *next = tw_alloc_array(scratch, (size_t)graph->node_count + 1, sizeof(int));
+    for (int v = 0; v < graph->value_count; v++) {
+        graph->values[v]->index = v;
+        first[v] = -1;
+    }
+    for (int n = 0; n < graph->node_count; n++) {
+        tw_node *node = graph->nodes[n];
+        if (!tw_is(node, TW_OPCODE_quantize))
+            continue;
+        int *list = &first[node->in[0]->index], at = *list;
+        while (at >= 0 && !is_same_quantize(graph->nodes[at], node))
+            at = next[at];
+        int index = node->out[0]->index, kept = at >= 0 ? graph->nodes[at]->out[0]->index : 0;
+        if (at >= 0 && tw_forward(graph, node->out[0], graph->nodes[at]->out[0])) {
+            node->removed = true;
+            node->out[0]->index = index; /* positions here, not counts */
+            graph->nodes[at]->out[0]->index = kept;
+        } else {
+            next[n] = *list;
+            *list = n;
+        }
+    }
+    tw_arena_free(scratch);
+    return tw_graph_sweep(graph, diag);
+}
+
+bool tw_qdq_exchange(tw_graph *graph, tw_diag *diag)
+{
+    int count = graph->node_count;
+    for (int n = 0; n < count; n++)
+        if (!sink_dequantize(graph, graph->nodes[n], diag))
+            return false;
+    if (!tw_graph_sweep(graph, diag) || !merge_equal(graph, diag))
+        return false;
+    tw_count_reads(graph);
+    /* Those put in front of an operator are looked at in their turn. */
+    for (int n = 0; n < graph->node_count; n++)
+        if (tw_is(graph->nodes[n], TW_OPCODE_quantize) && !graph->nodes[n]->removed &&
+            !hoist_quantize(graph, graph->nodes[n], diag))
+            return false;
+    return tw_graph_sweep(graph, diag) && merge_equal(graph, diag);
+}

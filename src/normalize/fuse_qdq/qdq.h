@@ -1,0 +1,24 @@
+/* The steps of fuse_qdq, in order. Each takes a checked graph to a checked graph. */
+#ifndef TW_NORMALIZE_FUSE_QDQ_QDQ_H
+#define TW_NORMALIZE_FUSE_QDQ_QDQ_H
+
+#include "normalize/pass.h"
+
+/* Quantised u8 tensors inside the graph become s8: the same scale, stored values and zero point less
+ * 128. Graph inputs, outputs and states keep their type behind a Requantize. Exact. */
+bool tw_qdq_signed(tw_graph *graph, tw_diag *diag);
+
+/* Dequantize moves behind, and Quantize in front of, operators that only move or select elements,
+ * so that both stand next to the arithmetic; equal Quantize nodes of one value become one. Exact. */
+bool tw_qdq_exchange(tw_graph *graph, tw_diag *diag);
+
+/* Quantize of Dequantize: nothing where the scales are equal, Requantize elsewhere. */
+bool tw_qdq_pairs(tw_graph *graph, tw_diag *diag);
+
+/* A float operator between Dequantize and Quantize becomes the int8 operator where there is one. */
+bool tw_qdq_int8(tw_graph *graph, tw_diag *diag);
+
+/* Dequantize of a Requantize that only changes the type reads what that reads. */
+bool tw_qdq_tidy(tw_graph *graph, tw_diag *diag);
+
+#endif
