@@ -116,8 +116,8 @@ static bool is_small_integer(const tw_node *node)
     return integer && elements <= FOLD_ELEMENTS;
 }
 
-static tw_node *make(tw_builder *b, const char *name, tw_value *const *in, int in_count,
-                     const tw_setting *settings)
+tw_node *tw_build_node(tw_builder *b, const char *name, tw_value *const *in, int in_count,
+                       const tw_setting *settings)
 {
     const tw_opdef *op = tw_op_by_name(name);
     if (b->diag->code != TW_CODE_OK)
@@ -146,7 +146,7 @@ static tw_node *make(tw_builder *b, const char *name, tw_value *const *in, int i
 tw_value *tw_build(tw_builder *b, const char *op, tw_value *const *in, int in_count,
                    const tw_setting *settings)
 {
-    tw_node *node = make(b, op, in, in_count, settings);
+    tw_node *node = tw_build_node(b, op, in, in_count, settings);
     if (!node)
         return NULL;
     tw_value *out = node->out[0];
@@ -332,7 +332,7 @@ tw_value *tw_build_with_quant(tw_builder *b, tw_value *x, tw_quant quant)
     if (x->data) {
         out = tw_graph_constant(b->graph, x->name, x->shape, x->data);
     } else if (!x->is_input || x->index || x->quant.count) {
-        tw_node *node = make(b, "Identity", &x, 1, NULL);
+        tw_node *node = tw_build_node(b, "Identity", &x, 1, NULL);
         out = node ? node->out[0] : NULL;
     }
     if (out)
@@ -343,7 +343,7 @@ tw_value *tw_build_with_quant(tw_builder *b, tw_value *x, tw_quant quant)
 tw_value *tw_build_quantize(tw_builder *b, tw_value *x, tw_dtype dtype, tw_quant quant)
 {
     tw_node *node =
-        make(b, "Quantize", &x, 1,
+        tw_build_node(b, "Quantize", &x, 1,
              TW_SETTINGS(tw_set_int("dtype", dtype), tw_set_word("rounding", "half_even")));
     if (!node)
         return NULL;

@@ -67,6 +67,11 @@ tw_value *tw_build1(tw_builder *b, const char *op, tw_value *x, const tw_setting
 tw_value *tw_build2(tw_builder *b, const char *op, tw_value *x, tw_value *y,
                     const tw_setting *settings);
 
+/* The node itself, with one output, for callers that give the result scales or bounds: never folded
+ * here. Null with a message on failure. */
+tw_node *tw_build_node(tw_builder *b, const char *op, tw_value *const *in, int in_count,
+                       const tw_setting *settings);
+
 /* Is the operator in this build's ledger? */
 bool tw_build_has(const char *op);
 

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "import/onnx/onnx.h"
 #include "import/text/text.h"
+#include "import/tflite/tflite.h"
 
 enum { MODEL_BYTES = INT32_MAX };
 
@@ -16,7 +17,6 @@ static const struct {
     const char *bytes;
     const char *what;
 } strangers[] = {
-    {4, "TFL3", "a TFLite model"},
     {0, "TWPL", "a plan that is compiled already"},
     {0, "\x89HDF", "an HDF5 file (Keras .h5)"},
     {0, "PK\x03\x04", "a zip archive (PyTorch or Keras)"},
@@ -29,7 +29,7 @@ static const struct {
 
 static bool refuse(const uint8_t *data, size_t bytes, tw_diag *diag)
 {
-    static const char accepted[] = "ONNX models (.onnx) and the text IR (.twir) are read";
+    static const char accepted[] = "ONNX models (.onnx), TensorFlow Lite models (.tflite) and the text IR (.twir) are read";
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
         size_t length = strlen(strangers[i].bytes), offset = strangers[i].offset;
         if (bytes >= offset + length && memcmp(data + offset, strangers[i].bytes, length) == 0)
@@ -52,6 +52,9 @@ tw_graph *tw_import_bytes(tw_arena *arena, const void *data, size_t bytes, const
     } else if (tw_text_recognise(data, bytes)) {
         *format = "text";
         return tw_text_parse(arena, data, bytes, path, diag);
+    } else if (tw_tfl_recognise(data, bytes)) {
+        *format = "tflite";
+        return tw_tfl_import_model(arena, data, bytes, options, diag);
     } else if (tw_onnx_recognise(data, bytes)) {
         *format = "onnx";
         return tw_onnx_import(arena, data, bytes, path, options, diag);

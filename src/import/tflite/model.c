@@ -81,7 +81,7 @@ static bool read_buffer(tw_tfl_model *model, const tw_fb_table *table, void *to)
     return true;
 }
 
-static bool read_quant(const tw_fb_table *table, tw_tfl_quant *quant)
+static bool read_quant(const tw_fb_table *table, tw_tfl_scales *quant)
 {
     tw_fb_vector scale, zero;
     uint8_t details = 0;

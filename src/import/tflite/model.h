@@ -6,13 +6,13 @@
 #include "graph/graph.h"
 #include "import/tflite/schema.h"
 
-typedef struct tw_tfl_quant {
+typedef struct tw_tfl_scales {
     int count; /* scales; 0: none */
     const float *scale;
     int zero_count; /* count, or 0 or 1 for all of them */
     const int64_t *zero_point;
     int32_t axis;
-} tw_tfl_quant;
+} tw_tfl_scales;
 
 typedef struct tw_tfl_tensor {
     const tw_fb_path *path;
@@ -25,7 +25,7 @@ typedef struct tw_tfl_tensor {
     uint32_t signature_rank; /* of the shape signature, -1 where an extent is open; or 0 */
     const int32_t *signature;
     uint32_t buffer; /* index */
-    tw_tfl_quant quant;
+    tw_tfl_scales quant;
     tw_fb_table sparsity;
 } tw_tfl_tensor;
 

@@ -1,0 +1,59 @@
+/* Functions of two elements, comparisons and logic. */
+#include "import/tflite/tflite.h"
+
+/* An integer tensor of 32 bits and more is computed with as it is stored, whatever scale it has. */
+static tw_value *plain(tw_tfl_node *n, tw_value *x)
+{
+    bool wide = x && (x->shape.dtype == TW_S32 || x->shape.dtype == TW_S64);
+    return wide ? tw_build_with_quant(n->b, x, (tw_quant){0, 0, NULL, NULL}) : x;
+}
+
+static bool apply(tw_tfl_node *n, const char *op, int activation)
+{
+    tw_value *in[] = {plain(n, tw_tfl_in(n, 0)), plain(n, tw_tfl_in(n, 1))};
+    tw_clamp clamp;
+    return in[0] && in[1] && tw_tfl_activation(n, activation, &clamp) &&
+           tw_tfl_set(n, 0, tw_tfl_compute(n, 0, op, in, 2, NULL, clamp));
+}
+
+/* The row names the one IR operator that it is. */
+bool tw_tfl_op_binary(tw_tfl_node *n)
+{
+    return apply(n, n->row->becomes, TW_TFL_ACTIVATION_NONE);
+}
+
+bool tw_tfl_op_add(tw_tfl_node *n)
+{
+    return apply(n, "Add", tw_tfl_byte(n, TW_FIELD(Add, fused_activation_function), 0));
+}
+
+bool tw_tfl_op_sub(tw_tfl_node *n)
+{
+    return apply(n, "Sub", tw_tfl_byte(n, TW_FIELD(Sub, fused_activation_function), 0));
+}
+
+bool tw_tfl_op_mul(tw_tfl_node *n)
+{
+    return apply(n, "Mul", tw_tfl_byte(n, TW_FIELD(Mul, fused_activation_function), 0));
+}
+
+bool tw_tfl_op_div(tw_tfl_node *n)
+{
+    return apply(n, "Div", tw_tfl_byte(n, TW_FIELD(Div, fused_activation_function), 0));
+}
+
+bool tw_tfl_op_add_n(tw_tfl_node *n)
+{
+    int count = (int)n->operator->in_count;
+    tw_value **in = tw_alloc_array(n->import->scratch, (size_t)count, sizeof *in);
+    for (int i = 0; i < count; i++) {
+        in[i] = plain(n, tw_tfl_in(n, i));
+        if (!in[i])
+            return false;
+    }
+    if (in[0]->quant.count && count != 2)
+        return TW_TFL_UNSUPPORTED(n, "quantised sums of more than two tensors are not supported");
+    if (count == 2)
+        return apply(n, "Add", TW_TFL_ACTIVATION_NONE);
+    return tw_tfl_set(n, 0, tw_build_chain(n->b, "Add", in, count));
+}

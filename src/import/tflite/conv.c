@@ -1,0 +1,98 @@
+/* Convolutions. */
+#include "import/tflite/tflite.h"
+
+/* A bias in units of the sums, whatever its own scale says: the kernels take it so. */
+static tw_value *bias_of(tw_tfl_node *n, int i)
+{
+    tw_value *bias = tw_tfl_in(n, i);
+    return bias ? tw_build_with_quant(n->b, bias, (tw_quant){0, 0, NULL, NULL}) : NULL;
+}
+
+/* int8 weights under a float convolution are dequantised. */
+static tw_value *weights_of(tw_tfl_node *n, const tw_value *x, tw_value *w)
+{
+    if (x && w && x->shape.dtype == TW_F32 && w->shape.dtype == TW_S8 && w->quant.count)
+        return tw_build1(n->b, "Dequantize", w, NULL);
+    return w;
+}
+
+static tw_value *convolve(tw_tfl_node *n, const char *op, tw_value *x, tw_value *w,
+                          const tw_tfl_window *window, int64_t group, tw_clamp clamp)
+{
+    tw_value *in[] = {x, weights_of(n, x, w), bias_of(n, 2)};
+    tw_setting settings[] = {tw_set_ints("stride", 2, window->stride),
+                             tw_set_ints("dilation", 2, window->dilation),
+                             tw_set_ints("pad_begin", 2, window->begin),
+                             tw_set_ints("pad_end", 2, window->end),
+                             tw_set_int("group", group),
+                             {.name = NULL}};
+    if (group == 0)
+        settings[4].name = NULL; /* a depthwise convolution has no groups */
+    return tw_tfl_compute(n, 0, op, in, in[2] ? 3 : 2, settings, clamp);
+}
+
+bool tw_tfl_op_conv_2d(tw_tfl_node *n)
+{
+    tw_value *x = tw_tfl_in(n, 0), *w = tw_tfl_in(n, 1);
+    tw_clamp clamp;
+    if (!x || !w)
+        return false;
+    if (w->shape.rank != 4 || x->shape.rank != 4)
+        return TW_TFL_FAIL(n, "input and weights must have rank 4, not %d and %d", x->shape.rank,
+                           w->shape.rank);
+    tw_tfl_window window = {
+        .kernel = {w->shape.dim[1], w->shape.dim[2]},
+        .stride = {tw_tfl_int(n, TW_FIELD(Conv2D, stride_h), 0),
+                   tw_tfl_int(n, TW_FIELD(Conv2D, stride_w), 0)},
+        .dilation = {tw_tfl_int(n, TW_FIELD(Conv2D, dilation_h_factor), 1),
+                     tw_tfl_int(n, TW_FIELD(Conv2D, dilation_w_factor), 1)}};
+    int32_t depth = w->shape.dim[3], channels = x->shape.dim[3];
+    if (depth < 1 || channels % depth != 0)
+        return TW_TFL_FAIL(n, "weights for %d channels do not divide the input's %d", (int)depth,
+                           (int)channels);
+    return tw_tfl_pads(n, &x->shape, tw_tfl_byte(n, TW_FIELD(Conv2D, padding), 0), &window) &&
+           tw_tfl_activation(n, tw_tfl_byte(n, TW_FIELD(Conv2D, fused_activation_function), 0),
+                             &clamp) &&
+           tw_tfl_set(n, 0, convolve(n, "Conv", x, w, &window, channels / depth, clamp));
+}
+
+/* [1, h, w, O] to [h, w, O]. */
+static tw_value *drop_first_axis(tw_tfl_node *n, tw_value *w)
+{
+    int64_t dim[3] = {w->shape.dim[1], w->shape.dim[2], w->shape.dim[3]};
+    tw_quant quant = w->quant;
+    quant.axis = quant.axis > 0 ? quant.axis - 1 : 0;
+    tw_value *out;
+    if (w->data) {
+        const int32_t small[3] = {w->shape.dim[1], w->shape.dim[2], w->shape.dim[3]};
+        out = tw_build_data(n->b, tw_shape_of(w->shape.dtype, 3, small), w->data);
+    } else {
+        out = tw_build_reshape(n->b, w, 3, dim);
+    }
+    if (out)
+        out->quant = quant;
+    return out;
+}
+
+bool tw_tfl_op_depthwise_conv_2d(tw_tfl_node *n)
+{
+    tw_value *x = tw_tfl_in(n, 0), *w = tw_tfl_in(n, 1);
+    tw_clamp clamp;
+    if (!x || !w)
+        return false;
+    if (w->shape.rank != 4 || x->shape.rank != 4 || w->shape.dim[0] != 1)
+        return TW_TFL_FAIL(n, "input and weights must have rank 4, the weights with one first");
+    tw_tfl_window window = {
+        .kernel = {w->shape.dim[1], w->shape.dim[2]},
+        .stride = {tw_tfl_int(n, TW_FIELD(DepthwiseConv2D, stride_h), 0),
+                   tw_tfl_int(n, TW_FIELD(DepthwiseConv2D, stride_w), 0)},
+        .dilation = {tw_tfl_int(n, TW_FIELD(DepthwiseConv2D, dilation_h_factor), 1),
+                     tw_tfl_int(n, TW_FIELD(DepthwiseConv2D, dilation_w_factor), 1)}};
+    return tw_tfl_pads(n, &x->shape, tw_tfl_byte(n, TW_FIELD(DepthwiseConv2D, padding), 0),
+                       &window) &&
+           tw_tfl_activation(
+               n, tw_tfl_byte(n, TW_FIELD(DepthwiseConv2D, fused_activation_function), 0),
+               &clamp) &&
+           tw_tfl_set(n, 0,
+                      convolve(n, "DepthwiseConv", x, drop_first_axis(n, w), &window, 0, clamp));
+}

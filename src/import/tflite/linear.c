@@ -1,0 +1,92 @@
+/* Matrices. */
+#include "import/tflite/tflite.h"
+
+/* [.., K] of as many rows as fit, where the last axis is not K already. */
+static tw_value *as_rows(tw_tfl_node *n, tw_value *x, int32_t depth)
+{
+    int64_t elements = tw_shape_elements(&x->shape);
+    if (depth < 1 || elements % depth != 0) {
+        TW_TFL_FAIL(n, "weights for %d inputs do not divide the %lld elements of the input",
+                    (int)depth, (long long)elements);
+        return NULL;
+    }
+    int64_t dim[2] = {elements / depth, depth};
+    return x->shape.rank == 2 && x->shape.dim[1] == depth ? x : tw_build_reshape(n->b, x, 2, dim);
+}
+
+static tw_value *weights_of(tw_tfl_node *n, const tw_value *x, tw_value *w)
+{
+    if (x->shape.dtype == TW_F32 && w->shape.dtype == TW_S8 && w->quant.count)
+        return tw_build1(n->b, "Dequantize", w, NULL);
+    return w;
+}
+
+static tw_value *multiply(tw_tfl_node *n, tw_value *x, tw_value *w, tw_clamp clamp)
+{
+    tw_value *bias = tw_tfl_in(n, 2);
+    if (!x || n->b->diag->code != TW_CODE_OK)
+        return NULL;
+    /* Weights that are computed are just another operand. */
+    if (!tw_build_is_weight(w) && !bias)
+        return tw_tfl_compute(n, 0, "MatMul", (tw_value *const[]){x, w}, 2,
+                              TW_SETTINGS(tw_set_int("transpose_b", 1)), clamp);
+    tw_value *in[] = {x, weights_of(n, x, w), NULL};
+    in[2] = bias ? tw_build_with_quant(n->b, bias, (tw_quant){0, 0, NULL, NULL}) : NULL;
+    return tw_tfl_compute(n, 0, "FullyConnected", in, bias ? 3 : 2, NULL, clamp);
+}
+
+bool tw_tfl_op_fully_connected(tw_tfl_node *n)
+{
+    tw_value *x = tw_tfl_in(n, 0), *w = tw_tfl_in(n, 1);
+    tw_clamp clamp;
+    if (!x || !w)
+        return false;
+    if (tw_tfl_byte(n, TW_FIELD(FullyConnected, weights_format), 0) != 0)
+        return TW_TFL_UNSUPPORTED(n, "shuffled weights are not supported; convert the model again "
+                                     "without them");
+    if (w->shape.rank != 2)
+        return TW_TFL_FAIL(n, "the weights have rank %d; they must be outputs, inputs",
+                           w->shape.rank);
+    bool keep = tw_tfl_flag(n, TW_FIELD(FullyConnected, keep_num_dims));
+    int32_t depth = w->shape.dim[1];
+    if (keep && (x->shape.rank < 1 || x->shape.dim[x->shape.rank - 1] != depth))
+        return TW_TFL_FAIL(n, "weights for %d inputs do not match the input's last axis",
+                           (int)depth);
+    if (!keep)
+        x = as_rows(n, x, depth);
+    return x &&
+           tw_tfl_activation(
+               n, tw_tfl_byte(n, TW_FIELD(FullyConnected, fused_activation_function), 0),
+               &clamp) &&
+           tw_tfl_set(n, 0, multiply(n, x, w, clamp));
+}
+
+static tw_value *swap_last(tw_tfl_node *n, tw_value *x)
+{
+    int64_t perm[TW_MAX_RANK];
+    int rank = x->shape.rank;
+    for (int i = 0; i < rank; i++)
+        perm[i] = i;
+    perm[rank - 1] = rank - 2;
+    perm[rank - 2] = rank - 1;
+    return tw_build_transpose(n->b, x, rank, perm);
+}
+
+bool tw_tfl_op_batch_matmul(tw_tfl_node *n)
+{
+    tw_value *x = tw_tfl_in(n, 0), *y = tw_tfl_in(n, 1);
+    if (!x || !y)
+        return false;
+    if (x->shape.rank < 2 || y->shape.rank < 2)
+        return TW_TFL_FAIL(n, "operands of rank %d and %d; both must be matrices", x->shape.rank,
+                           y->shape.rank);
+    if (tw_tfl_flag(n, TW_FIELD(BatchMatMul, adj_x)))
+        x = swap_last(n, x);
+    if (x && x->shape.dtype == TW_F32)
+        y = weights_of(n, x, y);
+    int transpose = tw_tfl_flag(n, TW_FIELD(BatchMatMul, adj_y));
+    return tw_tfl_set(n, 0,
+                      tw_tfl_compute(n, 0, "MatMul", (tw_value *const[]){x, y}, 2,
+                                     TW_SETTINGS(tw_set_int("transpose_b", transpose)),
+                                     tw_tfl_no_clamp()));
+}

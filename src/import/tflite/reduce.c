@@ -1,0 +1,94 @@
+/* Reductions, softmax and normalisation. */
+#include <math.h>
+
+#include "import/tflite/tflite.h"
+
+/* The axes of input 1; none given: all. */
+static bool read_axes(tw_tfl_node *n, int rank, int64_t *axes, int *count)
+{
+    tw_tfl_list list;
+    bool seen[TW_MAX_RANK] = {false};
+    if (!tw_tfl_list_in(n, 1, "the axes", &list))
+        return false;
+    for (int i = 0; i < list.count; i++) {
+        int axis;
+        if (!tw_tfl_axis(n, list.v[i], rank, &axis))
+            return false;
+        seen[axis] = true;
+    }
+    *count = 0;
+    for (int i = 0; i < rank; i++)
+        if (seen[i])
+            axes[(*count)++] = i;
+    return true;
+}
+
+/* The row names the one IR operator that it is. */
+bool tw_tfl_op_reduce(tw_tfl_node *n)
+{
+    tw_value *x = tw_tfl_in(n, 0);
+    int64_t axes[TW_MAX_RANK];
+    int count;
+    if (!x || !read_axes(n, x->shape.rank, axes, &count))
+        return false;
+    if (count == 0 && tw_tfl_has(n, 1)) /* an empty list of axes changes nothing */
+        return tw_tfl_set(n, 0, tw_build1(n->b, "Identity", x, NULL));
+    int keep = tw_tfl_flag(n, TW_FIELD(Reducer, keep_dims));
+    return tw_tfl_set(n, 0,
+                      tw_tfl_compute(n, 0, n->row->becomes, &x, 1,
+                                     TW_SETTINGS(tw_set_ints("axes", count, axes),
+                                                 tw_set_int("keepdims", keep)),
+                                     tw_tfl_no_clamp()));
+}
+
+bool tw_tfl_op_softmax(tw_tfl_node *n)
+{
+    tw_value *x = tw_tfl_in(n, 0);
+    float beta = tw_tfl_float(n, TW_FIELD(Softmax, beta), 0);
+    return x && tw_tfl_set(n, 0,
+                           tw_tfl_compute(n, 0, "Softmax", &x, 1,
+                                          TW_SETTINGS(tw_set_int("axis", -1),
+                                                      tw_set_float("beta", beta)),
+                                          tw_tfl_no_clamp()));
+}
+
+static bool is_float(tw_tfl_node *n, const tw_value *x)
+{
+    return x && (x->shape.dtype == TW_F32 ||
+                 TW_TFL_UNSUPPORTED(n, "%s is not supported; keep the operator in FLOAT32",
+                                    tw_dtype_name(x->shape.dtype)));
+}
+
+static tw_value *reduce_last(tw_tfl_node *n, const char *op, tw_value *x)
+{
+    const int64_t axis[1] = {x ? x->shape.rank - 1 : 0};
+    return x ? tw_build1(n->b, op, x, TW_SETTINGS(tw_set_ints("axes", 1, axis))) : NULL;
+}
+
+/* x - max - log(sum(exp(x - max))) */
+bool tw_tfl_op_log_softmax(tw_tfl_node *n)
+{
+    tw_value *x = tw_tfl_in(n, 0);
+    if (!is_float(n, x))
+        return false;
+    tw_value *y = tw_build2(n->b, "Sub", x, reduce_last(n, "ReduceMax", x), NULL);
+    tw_value *sum = y ? reduce_last(n, "ReduceSum", tw_build1(n->b, "Exp", y, NULL)) : NULL;
+    return tw_tfl_set(n, 0, tw_build2(n->b, "Sub", y, tw_build1(n->b, "Log", sum, NULL), NULL));
+}
+
+/* x / max(sqrt(sum of squares), 1e-6) over the last axis. */
+bool tw_tfl_op_l2_normalization(tw_tfl_node *n)
+{
+    tw_value *x = tw_tfl_in(n, 0);
+    tw_clamp clamp;
+    if (!is_float(n, x) ||
+        !tw_tfl_activation(n, tw_tfl_byte(n, TW_FIELD(L2Norm, fused_activation_function), 0),
+                           &clamp))
+        return false;
+    if (x->shape.rank < 1)
+        return TW_TFL_FAIL(n, "the input must have at least one axis");
+    tw_value *size = reduce_last(n, "ReduceL2", x);
+    tw_value *least = tw_build2(n->b, "Max", size, tw_build_scalar(n->b, TW_F32, 1e-6), NULL);
+    tw_value *in[] = {x, least};
+    return least && tw_tfl_set(n, 0, tw_tfl_compute(n, 0, "Div", in, 2, NULL, clamp));
+}

@@ -1,0 +1,139 @@
+/* The TensorFlow Lite importer: what its files share. An operator is a row of tflite.def and a
+ * function tw_tfl_op_NAME(node), which reads the operator's tensors and options and sets its
+ * results.
+ *
+ * Types: int8 comes as it is. uint8 with scales becomes int8, stored value and zero point less 128;
+ * inputs and outputs of the model keep their declared type. int4 weights are unpacked to int8.
+ * Shapes in the file are those of constants and inputs only: all others are computed.
+ */
+#ifndef TW_IMPORT_TFLITE_H
+#define TW_IMPORT_TFLITE_H
+
+#include "import/build.h"
+#include "import/tflite/model.h"
+
+typedef struct tw_tfl_node tw_tfl_node;
+
+/* --- the ledger -------------------------------------------------------------------------------- */
+
+typedef struct tw_tfl_row {
+    int32_t code;        /* builtin code; TW_TFL_BUILTIN_CUSTOM for custom operators */
+    const char *name;    /* as the schema spells it; of a custom operator, its own name */
+    int32_t version;     /* the newest that is known */
+    int32_t options;     /* number of its option table, 0: none that is read */
+    bool (*import)(tw_tfl_node *node); /* null: refused by name */
+    int least_in, most_in; /* inputs; most_in -1: any number */
+    const char *becomes;   /* IR operators, space-separated */
+    const char *limits;    /* what is refused, for the docs */
+} tw_tfl_row;
+
+/* Every operator by position; false behind the last. */
+bool tw_tfl_row_at(int index, tw_tfl_row *row);
+
+#define TW_TFLITE(code, NAME, version, options, function, least_in, most_in, becomes, limits)      \
+    bool tw_tfl_op_##function(tw_tfl_node *node);
+#define TW_TFLITE_CUSTOM(Name, function, least_in, most_in, becomes, limits)                       \
+    bool tw_tfl_op_##function(tw_tfl_node *node);
+#define TW_TFLITE_REFUSED(code, NAME)
+#include "import/tflite/tflite.def"
+
+/* --- the import in hand ------------------------------------------------------------------------ */
+
+typedef struct tw_tfl_import {
+    tw_builder b;
+    tw_arena *scratch; /* as long as the import */
+    const tw_tfl_model *model;
+    const tw_tfl_subgraph *subgraph; /* in hand */
+    tw_value **values;               /* its tensors; null: not yet defined */
+    size_t made;                     /* bytes of constants made so far */
+    tw_map variables;                /* of resource variables: name -> tw_value, what it is now */
+} tw_tfl_import;
+
+struct tw_tfl_node {
+    tw_tfl_import *import;
+    tw_builder *b;
+    const tw_tfl_row *row;
+    const tw_tfl_operator *operator;
+    const char *op; /* the operator's name, for messages */
+};
+
+#define TW_TFL_FAIL(n, ...)                                                                        \
+    tw_fail((n)->b->diag, TW_CODE_FAILED, (n)->b->node, (n)->op, __VA_ARGS__)
+#define TW_TFL_UNSUPPORTED(n, ...)                                                                 \
+    tw_fail((n)->b->diag, TW_CODE_UNSUPPORTED, (n)->b->node, (n)->op, __VA_ARGS__)
+
+/* --- tensors: tensor.c ------------------------------------------------------------------------- */
+
+/* The type a tensor has in the graph; TW_NO_DTYPE where there is none. */
+tw_dtype tw_tfl_dtype(const tw_tfl_tensor *tensor);
+const char *tw_tfl_type_name(int type);
+/* Its quantisation in the graph; count 0: none. In the graph's arena. */
+bool tw_tfl_quant(tw_tfl_import *import, const tw_tfl_tensor *tensor, tw_quant *quant);
+/* The tensor as a constant of the graph: null with a message where it is none. */
+tw_value *tw_tfl_constant(tw_tfl_import *import, const tw_tfl_tensor *tensor);
+bool tw_tfl_has_data(const tw_tfl_import *import, const tw_tfl_tensor *tensor);
+/* Make graph inputs of the subgraph's inputs, and outputs of its outputs. */
+bool tw_tfl_inputs(tw_tfl_import *import);
+bool tw_tfl_outputs(tw_tfl_import *import);
+
+/* --- a node: node.c ---------------------------------------------------------------------------- */
+
+/* Input i: null when absent, or with a message when it is not there yet. */
+tw_value *tw_tfl_in(tw_tfl_node *n, int i);
+bool tw_tfl_has(const tw_tfl_node *n, int i);
+/* The record of input or output i, which must be present. */
+const tw_tfl_tensor *tw_tfl_in_tensor(const tw_tfl_node *n, int i);
+const tw_tfl_tensor *tw_tfl_out_tensor(const tw_tfl_node *n, int i);
+/* Is output i named, so that something may read it? */
+bool tw_tfl_wants(const tw_tfl_node *n, int i);
+
+/* Set result i: checks the type, gives it the file's quantisation. False when the value is null. */
+bool tw_tfl_set(tw_tfl_node *n, int i, tw_value *value);
+
+/* A node for an operator that computes (not a move or a view): its output gets the quantisation of
+ * result i (where it is of a quantised type) and the bounds. */
+tw_value *tw_tfl_compute(tw_tfl_node *n, int i, const char *op, tw_value *const *in, int in_count,
+                         const tw_setting *settings, tw_clamp clamp);
+tw_clamp tw_tfl_no_clamp(void);
+
+/* A list of integers (rank 0 or 1) that must be known now; count -1 when the input is absent. */
+typedef struct tw_tfl_list {
+    int count;
+    const int64_t *v;
+} tw_tfl_list;
+bool tw_tfl_list_in(tw_tfl_node *n, int i, const char *what, tw_tfl_list *list);
+
+/* An axis, counted from the end where negative, of `rank` axes. */
+bool tw_tfl_axis(tw_tfl_node *n, int64_t axis, int rank, int *out);
+
+/* Options; a damaged one leaves a message and gives the fallback. */
+int32_t tw_tfl_int(tw_tfl_node *n, tw_fb_field field, int32_t fallback);
+int tw_tfl_byte(tw_tfl_node *n, tw_fb_field field, int fallback);
+bool tw_tfl_flag(tw_tfl_node *n, tw_fb_field field);
+float tw_tfl_float(tw_tfl_node *n, tw_fb_field field, float fallback);
+const char *tw_tfl_text(tw_tfl_node *n, tw_fb_field field);
+bool tw_tfl_ints(tw_tfl_node *n, tw_fb_field field, tw_tfl_list *list);
+
+/* The bounds of a fused activation; refuses what bounds cannot say (TANH, SIGN_BIT). */
+bool tw_tfl_activation(tw_tfl_node *n, int activation, tw_clamp *clamp);
+
+/* --- shared by operators ----------------------------------------------------------------------- */
+
+/* A window on the two spatial axes of x, padded as SAME or VALID. */
+typedef struct tw_tfl_window {
+    int64_t kernel[2], stride[2], dilation[2], begin[2], end[2];
+} tw_tfl_window;
+
+/* Fills in the pads for an input of NHWC shape; kernel, stride and dilation are set. */
+bool tw_tfl_pads(tw_tfl_node *n, const tw_shape *x, int padding, tw_tfl_window *w);
+
+/* Elements of constant integers or floats as doubles; false with a message when not constant. */
+bool tw_tfl_known(tw_tfl_node *n, int i, const char *what);
+
+/* The whole import: see import.h. */
+tw_graph *tw_tfl_import_model(tw_arena *arena, const void *data, size_t bytes,
+                              const tw_import_options *options, tw_diag *diag);
+/* Does the file say that it is one? */
+bool tw_tfl_recognise(const void *data, size_t bytes);
+
+#endif
