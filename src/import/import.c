@@ -29,7 +29,8 @@ static const struct {
 
 static bool refuse(const uint8_t *data, size_t bytes, tw_diag *diag)
 {
-    static const char accepted[] = "ONNX models (.onnx), TensorFlow Lite models (.tflite) and the text IR (.twir) are read";
+    static const char accepted[] =
+        "ONNX models (.onnx), TensorFlow Lite models (.tflite) and the text IR (.twir) are read";
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
         size_t length = strlen(strangers[i].bytes), offset = strangers[i].offset;
         if (bytes >= offset + length && memcmp(data + offset, strangers[i].bytes, length) == 0)

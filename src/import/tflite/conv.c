@@ -40,12 +40,11 @@ bool tw_tfl_op_conv_2d(tw_tfl_node *n)
     if (w->shape.rank != 4 || x->shape.rank != 4)
         return TW_TFL_FAIL(n, "input and weights must have rank 4, not %d and %d", x->shape.rank,
                            w->shape.rank);
-    tw_tfl_window window = {
-        .kernel = {w->shape.dim[1], w->shape.dim[2]},
-        .stride = {tw_tfl_int(n, TW_FIELD(Conv2D, stride_h), 0),
-                   tw_tfl_int(n, TW_FIELD(Conv2D, stride_w), 0)},
-        .dilation = {tw_tfl_int(n, TW_FIELD(Conv2D, dilation_h_factor), 1),
-                     tw_tfl_int(n, TW_FIELD(Conv2D, dilation_w_factor), 1)}};
+    tw_tfl_window window = {.kernel = {w->shape.dim[1], w->shape.dim[2]},
+                            .stride = {tw_tfl_int(n, TW_FIELD(Conv2D, stride_h), 0),
+                                       tw_tfl_int(n, TW_FIELD(Conv2D, stride_w), 0)},
+                            .dilation = {tw_tfl_int(n, TW_FIELD(Conv2D, dilation_h_factor), 1),
+                                         tw_tfl_int(n, TW_FIELD(Conv2D, dilation_w_factor), 1)}};
     int32_t depth = w->shape.dim[3], channels = x->shape.dim[3];
     if (depth < 1 || channels % depth != 0)
         return TW_TFL_FAIL(n, "weights for %d channels do not divide the input's %d", (int)depth,

@@ -44,7 +44,7 @@ static const tw_tfl_row *find_row(const tw_tfl_ledger *ledger, const tw_tfl_code
 static const char *node_name(tw_tfl_import *import, const tw_tfl_operator *operator)
 {
     for (uint32_t i = 0; i < operator->out_count; i++)
-        if (operator->out[i] >= 0 && *import->subgraph->tensors[operator->out[i]].name)
+        if (operator->out[i] >= 0 && * import->subgraph->tensors[operator->out[i]].name)
             return import->subgraph->tensors[operator->out[i]].name;
     char place[256];
     tw_fb_path_text(operator->path, NULL, place, sizeof place);
@@ -82,7 +82,7 @@ static bool import_operator(tw_tfl_import *import, const tw_tfl_ledger *ledger,
                             const tw_tfl_operator *operator)
 {
     const tw_tfl_code *code = &import->model->codes[operator->code];
-    tw_tfl_node n = {.import = import, .b = &import->b, .operator = operator};
+    tw_tfl_node n = {.import = import, .b = &import->b, .operator= operator};
     n.row = find_row(ledger, code);
     n.op = n.row ? n.row->name : *code->custom ? code->custom : "CUSTOM";
     import->b.node = node_name(import, operator);
@@ -98,8 +98,8 @@ static bool import_subgraph(tw_tfl_import *import, const tw_tfl_subgraph *subgra
 {
     tw_tfl_ledger ledger;
     import->subgraph = subgraph;
-    import->values = tw_alloc_array(import->scratch, (size_t)subgraph->tensor_count + 1,
-                                    sizeof *import->values);
+    import->values =
+        tw_alloc_array(import->scratch, (size_t)subgraph->tensor_count + 1, sizeof *import->values);
     read_ledger(import, &ledger);
     if (!tw_tfl_inputs(import))
         return false;

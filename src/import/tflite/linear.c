@@ -56,8 +56,7 @@ bool tw_tfl_op_fully_connected(tw_tfl_node *n)
         x = as_rows(n, x, depth);
     return x &&
            tw_tfl_activation(
-               n, tw_tfl_byte(n, TW_FIELD(FullyConnected, fused_activation_function), 0),
-               &clamp) &&
+               n, tw_tfl_byte(n, TW_FIELD(FullyConnected, fused_activation_function), 0), &clamp) &&
            tw_tfl_set(n, 0, multiply(n, x, w, clamp));
 }
 

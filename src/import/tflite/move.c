@@ -19,8 +19,7 @@ static tw_value *joined_part(tw_tfl_node *n, int i)
     tw_quant quant;
     if (!x || tw_tfl_in_tensor(n, i)->type != tw_tfl_out_tensor(n, 0)->type)
         return x;
-    if (strcmp(tw_tfl_type_name(tw_tfl_in_tensor(n, i)->type), "UINT8") != 0 ||
-        x->quant.count != 1)
+    if (strcmp(tw_tfl_type_name(tw_tfl_in_tensor(n, i)->type), "UINT8") != 0 || x->quant.count != 1)
         return as_result(n, x);
     if (!tw_tfl_quant(n->import, tw_tfl_out_tensor(n, 0), &quant))
         return NULL;
@@ -113,8 +112,8 @@ bool tw_tfl_op_split_v(tw_tfl_node *n)
         if (size[i] == -1 && open < 0)
             open = i;
         else if (size[i] < 0 || size[i] > rest)
-            return TW_TFL_FAIL(n, "part %d has %lld elements, %lld are left", i,
-                               (long long)size[i], (long long)rest);
+            return TW_TFL_FAIL(n, "part %d has %lld elements, %lld are left", i, (long long)size[i],
+                               (long long)rest);
         else
             rest -= size[i];
     }
@@ -128,8 +127,7 @@ static bool slice(tw_tfl_node *n, tw_value *x, const int64_t *begin, const int64
 {
     int rank = x->shape.rank;
     *out = tw_build1(n->b, "Slice", x,
-                     TW_SETTINGS(tw_set_ints("begin", rank, begin),
-                                 tw_set_ints("size", rank, size),
+                     TW_SETTINGS(tw_set_ints("begin", rank, begin), tw_set_ints("size", rank, size),
                                  tw_set_ints("step", rank, step)));
     return *out != NULL;
 }
@@ -151,8 +149,7 @@ bool tw_tfl_op_slice(tw_tfl_node *n)
         if (begin.v[i] < 0 || sizes[i] < 0 || begin.v[i] > x->shape.dim[i] ||
             sizes[i] > x->shape.dim[i] - begin.v[i])
             return TW_TFL_FAIL(n, "%lld elements from %lld on of axis %d, which has %d",
-                               (long long)sizes[i], (long long)begin.v[i], i,
-                               (int)x->shape.dim[i]);
+                               (long long)sizes[i], (long long)begin.v[i], i, (int)x->shape.dim[i]);
     }
     return slice(n, x, begin.v, sizes, step, &out) && tw_tfl_set(n, 0, out);
 }
@@ -305,8 +302,10 @@ static bool pad(tw_tfl_node *n, const char *mode, float value)
         after[i] = tw_build_int_at(pads, 2 * i + 1);
     }
     const tw_setting settings[] = {tw_set_ints("before", rank, before),
-                                   tw_set_ints("after", rank, after), tw_set_word("mode", mode),
-                                   tw_set_float("value", value), {.name = NULL}};
+                                   tw_set_ints("after", rank, after),
+                                   tw_set_word("mode", mode),
+                                   tw_set_float("value", value),
+                                   {.name = NULL}};
     return tw_tfl_set(n, 0, tw_build1(n->b, "Pad", x, settings));
 }
 

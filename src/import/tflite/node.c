@@ -90,8 +90,8 @@ static void fold_small(tw_tfl_node *n, tw_node *node)
     if (!integer || out->quant.count || tw_shape_elements(&out->shape) > FOLD_ELEMENTS)
         return;
     for (int i = 0; i < node->in_count; i++)
-        if (node->in[i] && (!node->in[i]->data ||
-                            tw_shape_elements(&node->in[i]->shape) > FOLD_ELEMENTS))
+        if (node->in[i] &&
+            (!node->in[i]->data || tw_shape_elements(&node->in[i]->shape) > FOLD_ELEMENTS))
             return;
     tw_build_known(n->b, out);
 }
@@ -215,17 +215,10 @@ bool tw_tfl_activation(tw_tfl_node *n, int activation, tw_clamp *clamp)
 {
     *clamp = tw_tfl_no_clamp();
     switch (activation) {
-    case TW_TFL_ACTIVATION_NONE:
-        return true;
-    case TW_TFL_ACTIVATION_RELU:
-        clamp->low = 0;
-        return true;
-    case TW_TFL_ACTIVATION_RELU_N1_TO_1:
-        *clamp = (tw_clamp){-1, 1};
-        return true;
-    case TW_TFL_ACTIVATION_RELU6:
-        *clamp = (tw_clamp){0, 6};
-        return true;
+    case TW_TFL_ACTIVATION_NONE: return true;
+    case TW_TFL_ACTIVATION_RELU: clamp->low = 0; return true;
+    case TW_TFL_ACTIVATION_RELU_N1_TO_1: *clamp = (tw_clamp){-1, 1}; return true;
+    case TW_TFL_ACTIVATION_RELU6: *clamp = (tw_clamp){0, 6}; return true;
     default:
         return TW_TFL_UNSUPPORTED(n, "fused activation %s is not supported; use a separate one",
                                   activation == TW_TFL_ACTIVATION_TANH ? "TANH"

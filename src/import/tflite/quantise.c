@@ -4,8 +4,8 @@
 
 static tw_value *convert(tw_tfl_node *n, const char *op, tw_value *x, tw_dtype dtype, bool rounds)
 {
-    tw_setting settings[] = {tw_set_int("dtype", dtype), tw_set_word("rounding", "half_away"),
-                             {.name = NULL}};
+    tw_setting settings[] = {
+        tw_set_int("dtype", dtype), tw_set_word("rounding", "half_away"), {.name = NULL}};
     if (!rounds)
         settings[1].name = NULL;
     return tw_tfl_compute(n, 0, op, &x, 1, settings, tw_tfl_no_clamp());
@@ -40,8 +40,8 @@ static tw_value *widen(tw_tfl_node *n, const tw_value *x)
     float *data = tw_alloc(n->b->arena, sizeof *data * (size_t)count + 1);
     const uint16_t *from = x->data;
     for (int64_t i = 0; i < count; i++)
-        data[i] = x->shape.dtype == TW_F16 ? tw_float_from_half(from[i])
-                                           : tw_float_from_bfloat(from[i]);
+        data[i] =
+            x->shape.dtype == TW_F16 ? tw_float_from_half(from[i]) : tw_float_from_bfloat(from[i]);
     shape.dtype = TW_F32;
     return tw_build_data(n->b, shape, data);
 }
@@ -60,8 +60,7 @@ bool tw_tfl_op_dequantize(tw_tfl_node *n)
         return tw_tfl_set(n, 0, widen(n, x));
     if (x->quant.count == 0)
         return TW_TFL_UNSUPPORTED(n, "a %s input without a scale", tw_dtype_name(x->shape.dtype));
-    return tw_tfl_set(n, 0,
-                      tw_tfl_compute(n, 0, "Dequantize", &x, 1, NULL, tw_tfl_no_clamp()));
+    return tw_tfl_set(n, 0, tw_tfl_compute(n, 0, "Dequantize", &x, 1, NULL, tw_tfl_no_clamp()));
 }
 
 /* Stored numbers as they are, scales left aside. */

@@ -34,22 +34,22 @@ bool tw_tfl_op_reduce(tw_tfl_node *n)
     if (count == 0 && tw_tfl_has(n, 1)) /* an empty list of axes changes nothing */
         return tw_tfl_set(n, 0, tw_build1(n->b, "Identity", x, NULL));
     int keep = tw_tfl_flag(n, TW_FIELD(Reducer, keep_dims));
-    return tw_tfl_set(n, 0,
-                      tw_tfl_compute(n, 0, n->row->becomes, &x, 1,
-                                     TW_SETTINGS(tw_set_ints("axes", count, axes),
-                                                 tw_set_int("keepdims", keep)),
-                                     tw_tfl_no_clamp()));
+    return tw_tfl_set(
+        n, 0,
+        tw_tfl_compute(n, 0, n->row->becomes, &x, 1,
+                       TW_SETTINGS(tw_set_ints("axes", count, axes), tw_set_int("keepdims", keep)),
+                       tw_tfl_no_clamp()));
 }
 
 bool tw_tfl_op_softmax(tw_tfl_node *n)
 {
     tw_value *x = tw_tfl_in(n, 0);
     float beta = tw_tfl_float(n, TW_FIELD(Softmax, beta), 0);
-    return x && tw_tfl_set(n, 0,
-                           tw_tfl_compute(n, 0, "Softmax", &x, 1,
-                                          TW_SETTINGS(tw_set_int("axis", -1),
-                                                      tw_set_float("beta", beta)),
-                                          tw_tfl_no_clamp()));
+    return x && tw_tfl_set(
+                    n, 0,
+                    tw_tfl_compute(n, 0, "Softmax", &x, 1,
+                                   TW_SETTINGS(tw_set_int("axis", -1), tw_set_float("beta", beta)),
+                                   tw_tfl_no_clamp()));
 }
 
 static bool is_float(tw_tfl_node *n, const tw_value *x)
@@ -65,15 +65,12 @@ static tw_value *reduce_last(tw_tfl_node *n, const char *op, tw_value *x)
     return x ? tw_build1(n->b, op, x, TW_SETTINGS(tw_set_ints("axes", 1, axis))) : NULL;
 }
 
-/* x - max - log(sum(exp(x - max))) */
 bool tw_tfl_op_log_softmax(tw_tfl_node *n)
 {
     tw_value *x = tw_tfl_in(n, 0);
-    if (!is_float(n, x))
-        return false;
-    tw_value *y = tw_build2(n->b, "Sub", x, reduce_last(n, "ReduceMax", x), NULL);
-    tw_value *sum = y ? reduce_last(n, "ReduceSum", tw_build1(n->b, "Exp", y, NULL)) : NULL;
-    return tw_tfl_set(n, 0, tw_build2(n->b, "Sub", y, tw_build1(n->b, "Log", sum, NULL), NULL));
+    return x && tw_tfl_set(n, 0,
+                           tw_tfl_compute(n, 0, "LogSoftmax", &x, 1,
+                                          TW_SETTINGS(tw_set_int("axis", -1)), tw_tfl_no_clamp()));
 }
 
 /* x / max(sqrt(sum of squares), 1e-6) over the last axis. */

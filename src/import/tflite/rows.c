@@ -4,8 +4,8 @@
 #include "import/tflite/tflite.h"
 
 #define BUILTIN(code, NAME, version, options, function, least_in, most_in, becomes, limits)        \
-    {code, #NAME, version, TW_TFL_OPTIONS_##options, tw_tfl_op_##function, least_in, most_in,      \
-     becomes, limits},
+    {code,    #NAME,   version, TW_TFL_OPTIONS_##options, tw_tfl_op_##function, least_in,          \
+     most_in, becomes, limits},
 
 static const tw_tfl_row rows[] = {
 #define TW_TFLITE(...) BUILTIN(__VA_ARGS__)

@@ -112,8 +112,8 @@ bool tw_tfl_op_pack(tw_tfl_node *n)
     tw_value *first = tw_tfl_in(n, 0);
     tw_value **parts = tw_alloc_array(n->import->scratch, (size_t)count, sizeof *parts);
     int64_t dim[TW_MAX_RANK + 1];
-    if (!first || !tw_tfl_axis(n, tw_tfl_int(n, TW_FIELD(Pack, axis), 0), first->shape.rank + 1,
-                               &axis))
+    if (!first ||
+        !tw_tfl_axis(n, tw_tfl_int(n, TW_FIELD(Pack, axis), 0), first->shape.rank + 1, &axis))
         return false;
     if (first->shape.rank == TW_MAX_RANK)
         return TW_TFL_UNSUPPORTED(n, "a result of more than six axes");
@@ -135,7 +135,7 @@ bool tw_tfl_op_unpack(tw_tfl_node *n)
     int axis, rank = 0;
     if (!x || !tw_tfl_axis(n, tw_tfl_int(n, TW_FIELD(Unpack, axis), 0), x->shape.rank, &axis))
         return false;
-    if (n->operator->out_count != (uint32_t)x->shape.dim[axis])
+    if (n->operator->out_count !=(uint32_t) x->shape.dim[axis])
         return TW_TFL_FAIL(n, "%u results of an axis of extent %d", n->operator->out_count,
                            (int)x->shape.dim[axis]);
     for (int i = 0; i < x->shape.rank; i++)
@@ -197,8 +197,7 @@ static bool read_shape(tw_tfl_node *n, int i, tw_dtype dtype, tw_shape *shape)
         return TW_TFL_UNSUPPORTED(n, "a result of %d axes; at most %d are supported", list.count,
                                   TW_MAX_RANK);
     for (int k = 0; k < list.count; k++) {
-        if (list.v[k] < 0 || list.v[k] > TW_BUILD_LIMIT ||
-            (elements *= list.v[k]) > TW_BUILD_LIMIT)
+        if (list.v[k] < 0 || list.v[k] > TW_BUILD_LIMIT || (elements *= list.v[k]) > TW_BUILD_LIMIT)
             return TW_TFL_FAIL(n, "extent %lld at axis %d of the shape is out of range",
                                (long long)list.v[k], k);
         shape->dim[k] = (int32_t)list.v[k];
@@ -217,8 +216,8 @@ bool tw_tfl_op_fill(tw_tfl_node *n)
     if (tw_shape_elements(&value->shape) != 1)
         return TW_TFL_FAIL(n, "the value must be a single element");
     if (!tw_build_known(n->b, value))
-        return tw_tfl_set(n, 0, tw_build_expand(n->b, tw_build_reshape(n->b, value, 0, NULL),
-                                                &shape));
+        return tw_tfl_set(n, 0,
+                          tw_build_expand(n->b, tw_build_reshape(n->b, value, 0, NULL), &shape));
     tw_value *full = tw_build_full(n->b, shape, 0);
     if (!full)
         return false;

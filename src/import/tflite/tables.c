@@ -277,8 +277,8 @@ void tw_tfl_table_rsqrt(const tw_tfl_table_call *call, int8_t table[256])
 {
     enum { FINE = 20 }; /* bits that keep the root from being cut off */
     tw_rescale out;
-    tw_quantize_multiplier(1.0 / (double)(sqrtf(call->in_scale) * call->out_scale),
-                           &out.multiplier, &out.shift);
+    tw_quantize_multiplier(1.0 / (double)(sqrtf(call->in_scale) * call->out_scale), &out.multiplier,
+                           &out.shift);
     out.shift -= FINE;
     if (out.shift < -31)
         out = (tw_rescale){0, 0};

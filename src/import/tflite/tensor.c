@@ -52,8 +52,8 @@ static bool tensor_fail(tw_tfl_import *import, tw_code code, const tw_tfl_tensor
 
 static bool refuse_type(tw_tfl_import *import, const tw_tfl_tensor *tensor)
 {
-    return tensor_fail(import, TW_CODE_UNSUPPORTED, tensor, "the tensor's type is not supported: ",
-                       tw_tfl_type_name(tensor->type));
+    return tensor_fail(import, TW_CODE_UNSUPPORTED, tensor,
+                       "the tensor's type is not supported: ", tw_tfl_type_name(tensor->type));
 }
 
 static bool has_scales(tw_dtype dtype)
@@ -68,6 +68,8 @@ bool tw_tfl_quant(tw_tfl_import *import, const tw_tfl_tensor *tensor, tw_quant *
     *quant = (tw_quant){0, 0, NULL, NULL};
     if (from->count == 0 || !has_scales(tw_tfl_dtype(tensor)))
         return true;
+    if (from->count > 1 && tw_tfl_dtype(tensor) == TW_S32)
+        return true; /* a bias, whose scales follow from the weights' */
     float *scale = tw_copy(import->b.arena, from->scale, sizeof *scale * (size_t)from->count);
     int32_t *zero = tw_alloc_array(import->b.arena, (size_t)from->count, sizeof *zero);
     for (int i = 0; i < from->count; i++) {
@@ -84,8 +86,8 @@ bool tw_tfl_quant(tw_tfl_import *import, const tw_tfl_tensor *tensor, tw_quant *
         zero[i] = (int32_t)z;
     }
     int axis = from->axis;
-    if (from->count > 1 && (axis < 0 || (uint32_t)axis >= tensor->rank ||
-                            tensor->shape[axis] != from->count))
+    if (from->count > 1 &&
+        (axis < 0 || (uint32_t)axis >= tensor->rank || tensor->shape[axis] != from->count))
         return tensor_fail(import, TW_CODE_FAILED, tensor,
                            "its scales do not match the extent of their axis", "");
     *quant = (tw_quant){from->count, from->count > 1 ? axis : 0, scale, zero};
@@ -98,8 +100,8 @@ static bool file_shape(tw_tfl_import *import, const tw_tfl_tensor *tensor, tw_dt
 {
     int64_t dim[TW_MAX_RANK] = {0};
     if (tensor->rank > TW_MAX_RANK)
-        return tensor_fail(import, TW_CODE_UNSUPPORTED, tensor,
-                           "the tensor has more than six axes", "");
+        return tensor_fail(import, TW_CODE_UNSUPPORTED, tensor, "the tensor has more than six axes",
+                           "");
     for (uint32_t i = 0; i < tensor->rank; i++)
         dim[i] = tensor->shape[i];
     const char *name = *tensor->name ? tensor->name : "a tensor";
@@ -244,8 +246,8 @@ static tw_value *requantize(tw_tfl_import *import, tw_value *value, tw_dtype dty
         tw_build_node(b, "Requantize", &value, 1, TW_SETTINGS(tw_set_int("dtype", dtype)));
     if (!node)
         return NULL;
-    node->out[0]->quant = tw_quant_per_tensor(b->arena, value->quant.scale[0],
-                                              value->quant.zero_point[0] + shift);
+    node->out[0]->quant =
+        tw_quant_per_tensor(b->arena, value->quant.scale[0], value->quant.zero_point[0] + shift);
     return node->out[0];
 }
 
@@ -296,6 +298,7 @@ bool tw_tfl_inputs(tw_tfl_import *import)
 static void rename_value(tw_tfl_import *import, tw_value *value, const char *name)
 {
     tw_graph *graph = import->b.graph;
+    name = tw_strdup(import->b.arena, name);
     if (strcmp(value->name, name) == 0 || value->is_input || value->is_state)
         return;
     for (int i = 0; i < graph->value_count; i++) {

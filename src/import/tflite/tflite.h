@@ -17,14 +17,14 @@ typedef struct tw_tfl_node tw_tfl_node;
 /* --- the ledger -------------------------------------------------------------------------------- */
 
 typedef struct tw_tfl_row {
-    int32_t code;        /* builtin code; TW_TFL_BUILTIN_CUSTOM for custom operators */
-    const char *name;    /* as the schema spells it; of a custom operator, its own name */
-    int32_t version;     /* the newest that is known */
-    int32_t options;     /* number of its option table, 0: none that is read */
+    int32_t code;     /* builtin code; TW_TFL_BUILTIN_CUSTOM for custom operators */
+    const char *name; /* as the schema spells it; of a custom operator, its own name */
+    int32_t version;  /* the newest that is known */
+    int32_t options;  /* number of its option table, 0: none that is read */
     bool (*import)(tw_tfl_node *node); /* null: refused by name */
-    int least_in, most_in; /* inputs; most_in -1: any number */
-    const char *becomes;   /* IR operators, space-separated */
-    const char *limits;    /* what is refused, for the docs */
+    int least_in, most_in;             /* inputs; most_in -1: any number */
+    const char *becomes;               /* IR operators, space-separated */
+    const char *limits;                /* what is refused, for the docs */
 } tw_tfl_row;
 
 /* Every operator by position; false behind the last. */
