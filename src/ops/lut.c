@@ -5,6 +5,8 @@
 
 #include "ops/elementwise.h"
 #include "ops/ledger.h"
+#include "ops/lut_fixed.h"
+#include "runtime/fixed.h"
 #include "runtime/math.h"
 
 static bool is_byte(tw_dtype dtype)
@@ -12,19 +14,28 @@ static bool is_byte(tw_dtype dtype)
     return dtype == TW_S8 || dtype == TW_U8;
 }
 
-/* table[stored x taken as unsigned] = stored f(x): dequantise, apply, multiply by the scale's
- * reciprocal, round half away from zero, add the zero point, clamp. All in float32, as TFLite
- * fills its tables. What f does not define (NaN) is stored as zero. */
+/* The stored result for stored value q less its zero point: dequantise, apply, multiply by the
+ * scale's reciprocal, round half away from zero, add the zero point, clamp. All in float32, as
+ * TFLite fills its tables. What the function does not define (NaN) is stored as zero. */
+static int32_t stored_result(const tw_node *node, const tw_lowering *l, int32_t q)
+{
+    const tw_value *out = node->out[0];
+    float y = node->op->scalar(node->in[0]->quant.scale[0] * (float)q, node->attributes);
+    return tw_store_whole(tw_roundf(y * (1.0f / out->quant.scale[0])), out->quant.zero_point[0],
+                          l->clamp_low.s32, l->clamp_high.s32);
+}
+
+/* table[stored x taken as unsigned]. */
 static void fill_table(const tw_node *node, const tw_lowering *l, uint8_t table[TW_LUT_SIZE])
 {
-    const tw_value *in = node->in[0], *out = node->out[0];
-    const float inverse = 1.0f / out->quant.scale[0];
+    const tw_value *in = node->in[0];
+    const tw_fixed_unary fixed = tw_fixed_unary_of(node);
     for (int i = 0; i < TW_LUT_SIZE; i++) {
-        int stored = in->shape.dtype == TW_S8 ? (int8_t)i : i;
-        float x = in->quant.scale[0] * (float)(stored - in->quant.zero_point[0]);
-        float y = node->op->scalar(x, node->attributes);
-        table[i] = (uint8_t)tw_store_whole(tw_roundf(y * inverse), out->quant.zero_point[0],
-                                           l->clamp_low.s32, l->clamp_high.s32);
+        int32_t q = (in->shape.dtype == TW_S8 ? (int8_t)i : i) - in->quant.zero_point[0];
+        int32_t y = fixed ? tw_clamp_s32(fixed(q, node) + node->out[0]->quant.zero_point[0],
+                                         l->clamp_low.s32, l->clamp_high.s32)
+                          : stored_result(node, l, q);
+        table[i] = (uint8_t)y;
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "ops/lut_fixed.h"
 #include "ops/unary.h"
 #include "runtime/math.h"
 #include "support/operate.h"
@@ -209,7 +210,8 @@ static void real_accuracy(void **state)
 }
 
 /* table[x] is the formula in double, quantised; where the double lies almost half-way between two
- * stored values either will do. */
+ * stored values either will do; so where TFLite's fixed point rounds twice (unary_s8.txt has the
+ * exact values). */
 static void check_table(const tw_member *m, const tw_node *node, tw_unary_attributes a,
                         int32_t least, int32_t greatest)
 {
@@ -225,7 +227,7 @@ static void check_table(const tw_member *m, const tw_node *node, tw_unary_attrib
         double tie = fabs(exact - trunc(exact));
         double rounded = round(exact) + y->quant.zero_point[0];
         rounded = fmin(fmax(rounded, least), greatest);
-        bool near_tie = fabs(tie - 0.5) < 1e-4;
+        bool near_tie = fabs(tie - 0.5) < 1e-4 || tw_fixed_unary_of(node) != NULL;
         if (got != rounded && !(near_tie && fabs(got - rounded) <= 1))
             fail_msg("%s: table[%g] = %g, not %g (%.9g)", m->name, stored, got, rounded, exact);
     }

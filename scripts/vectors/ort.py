@@ -1,0 +1,25 @@
+"""One ONNX operator, run by ONNX Runtime, or by ONNX's own reference where that lacks the type. Needs the
+packages onnx and onnxruntime."""
+import onnx
+import onnxruntime
+import onnx.reference
+from onnx import helper
+from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as Missing
+
+
+def run(op, inputs, attributes=None, opset=20, domain=""):
+    """inputs: arrays. The oracle's name, and the first output as an array."""
+    element = onnx.helper.np_dtype_to_tensor_dtype
+    names = [f"x{i}" for i in range(len(inputs))]
+    node = helper.make_node(op, names, ["y"], domain=domain, **(attributes or {}))
+    graph = helper.make_graph(
+        [node], "g", [helper.make_tensor_value_info(n, element(a.dtype), a.shape) for n, a in zip(names, inputs)],
+        [helper.make_empty_tensor_value_info("y")])
+    opsets = [helper.make_opsetid("", opset)] + ([helper.make_opsetid(domain, 1)] if domain else [])
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+    feeds = dict(zip(names, inputs))
+    try:
+        session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+        return "onnxruntime " + onnxruntime.__version__, session.run(None, feeds)[0]
+    except Missing:
+        return "onnx reference " + onnx.__version__, onnx.reference.ReferenceEvaluator(model).run(None, feeds)[0]

@@ -1,0 +1,66 @@
+"""Test vectors as text: cases of docs/text-ir.md with feeds and expected values."""
+import numpy as np
+
+NAMES = {"float32": "f32", "int8": "s8", "uint8": "u8", "int16": "s16", "uint16": "u16", "int32": "s32",
+         "uint32": "u32", "int64": "s64", "uint64": "u64", "bool": "bool"}
+
+
+class Quant:
+    def __init__(self, scale, zero):
+        self.scale, self.zero = float(np.float32(scale)), int(zero)
+
+
+def number(value):
+    """The shortest form that reads back to the same element."""
+    if isinstance(value, (bool, np.bool_)):
+        return "1" if value else "0"
+    if isinstance(value, (float, np.floating)):
+        if np.isnan(value):
+            return "nan"
+        if np.isinf(value):
+            return "inf" if value > 0 else "-inf"
+        return np.format_float_positional(np.float32(value), unique=True, trim="-") \
+            if 1e-4 <= abs(value) < 1e7 or value == 0 else \
+            np.format_float_scientific(np.float32(value), unique=True, trim="-")
+    return str(int(value))
+
+
+def data(array):
+    return "[" + ", ".join(number(v) for v in np.asarray(array).ravel()) + "]"
+
+
+def type_of(array, quant=None):
+    array = np.asarray(array)
+    text = f"{NAMES[array.dtype.name]}[{','.join(str(d) for d in array.shape)}]"
+    if quant:
+        text += f" quant(scale={number(np.float32(quant.scale))}, zero={quant.zero})"
+    return text
+
+
+class File:
+    """Collects cases; writes them behind a line that names the script."""
+
+    def __init__(self, script):
+        self.parts = [f"# Made by scripts/vectors/{script}.\n"]
+
+    def case(self, name, oracle, op, inputs, expected, attributes=None, quants=None, out_quant=None,
+             tolerance="", constants=()):
+        """inputs: (name, array) pairs; those in `constants` stand in the graph. quants: by name."""
+        quants = quants or {}
+        lines = [f'case "{name}" oracle "{oracle}"{" " + tolerance if tolerance else ""}', 'graph "g" {']
+        for label, array in inputs:
+            kind = f"const  %{label} : {type_of(array, quants.get(label))} = {data(array)}" \
+                if label in constants else f"input  %{label} : {type_of(array, quants.get(label))}"
+            lines.append("  " + kind)
+        text = ", ".join(f"{k}={v}" for k, v in (attributes or {}).items())
+        operands = ", ".join("%" + label for label, _ in inputs)
+        lines.append(f"  %y : {type_of(expected, out_quant)} = {op} ({operands})"
+                     + (f" {{{text}}}" if text else ""))
+        lines += ["  output %y", "}"]
+        lines += [f"feed   %{label} = {data(array)}" for label, array in inputs if label not in constants]
+        lines.append(f"expect %y = {data(expected)}\n")
+        self.parts.append("\n".join(lines))
+
+    def write(self, path):
+        with open(path, "w", encoding="ascii") as file:
+            file.write("\n".join(self.parts))

@@ -1,0 +1,155 @@
+/* TFLite's fixed-point unary operators. Source of the arithmetic: the reference kernels of TensorFlow
+ * Lite Micro; checked against them by the vectors in unary_s8.txt. */
+#include "ops/lut_fixed.h"
+
+#include <math.h>
+
+#include "ops/ledger.h"
+#include "ops/scale.h"
+#include "ops/unary.h"
+#include "runtime/fixed.h"
+
+/* q * real in two roundings. */
+static int32_t scaled(int32_t q, double real)
+{
+    int32_t multiplier, shift;
+    tw_quantize_multiplier(real, &multiplier, &shift);
+    if (shift > 22) /* |q| < 2^8 */
+        return q == 0 ? 0 : q > 0 ? INT16_MAX : INT16_MIN;
+    return tw_requantize(q, multiplier, shift);
+}
+
+static float ratio(const tw_node *node)
+{
+    return node->in[0]->quant.scale[0] / node->out[0]->quant.scale[0];
+}
+
+static int32_t fixed_relu(int32_t q, const tw_node *node)
+{
+    return q > 0 ? scaled(q, (double)ratio(node)) : 0;
+}
+
+static int32_t fixed_leaky_relu(int32_t q, const tw_node *node)
+{
+    const tw_unary_attributes *a = node->attributes;
+    float slope = node->in[0]->quant.scale[0] * a->alpha / node->out[0]->quant.scale[0];
+    if (q >= 0)
+        return scaled(q, (double)ratio(node));
+    return slope < 0 ? -scaled(q, -(double)slope) : scaled(q, (double)slope);
+}
+
+static int32_t fixed_abs(int32_t q, const tw_node *node)
+{
+    return scaled(q < 0 ? -q : q, (double)ratio(node));
+}
+
+/* ---- 1 / sqrt(x) ---- */
+
+/* 1 / sqrt(q) = multiplier * 2^(shift - 31), q > 0. */
+static void inverse_root(int32_t q, int32_t *multiplier, int32_t *shift)
+{
+    if (q == 1) {
+        *multiplier = INT32_MAX;
+        *shift = 0;
+        return;
+    }
+    int pairs = 0; /* by how many factors of 4 q fits below 2^29 */
+    while ((int64_t)q << 2 * (pairs + 1) < (int64_t)1 << 29)
+        pairs++;
+    int32_t half = tw_shift_right(q << 2 * pairs >> 1, 1);
+    int32_t x = 1 << 28;          /* 3 integer bits; each product adds those of its factors */
+    for (int i = 0; i < 5; i++) { /* Newton: x = 3/2 x - half x^3 */
+        int32_t cube = tw_saturating_left(tw_high_mul(tw_high_mul(x, x), x), 6);
+        int32_t next = tw_high_mul((1 << 28) + (1 << 27), x) - tw_high_mul(half, cube);
+        x = tw_saturating_left(next, 3);
+    }
+    *multiplier = tw_high_mul(x, 1518500250); /* sqrt(1/2) */
+    *shift = pairs - 11;
+    if (*shift > 0) {
+        *multiplier = (int32_t)((uint32_t)*multiplier << *shift);
+        *shift = 0;
+    }
+}
+
+static int32_t fixed_rsqrt(int32_t q, const tw_node *node)
+{
+    const int extra = 20; /* fraction bits of the root */
+    int32_t multiplier, shift, out_multiplier, out_shift;
+    double in = sqrt((double)node->in[0]->quant.scale[0]);
+    if (q <= 0) /* infinite; undefined is stored as zero */
+        return q == 0 ? INT16_MAX : 0;
+    inverse_root(q, &multiplier, &shift);
+    int32_t root = tw_requantize(1, multiplier, shift + extra);
+    tw_quantize_multiplier(1.0 / (in * (double)node->out[0]->quant.scale[0]), &out_multiplier,
+                           &out_shift);
+    out_shift -= extra;
+    if (out_shift < -31)
+        return 0;
+    return out_shift > 8 ? INT16_MAX : tw_requantize(root, out_multiplier, out_shift);
+}
+
+/* ---- x * relu6(x + 3) / 6 in 16 bits ---- */
+
+static int32_t saturate_s16(int32_t x)
+{
+    return tw_clamp_s32(x, INT16_MIN, INT16_MAX);
+}
+
+/* A real as multiplier * 2^(shift - 15), multiplier of 16 bits. */
+static int32_t short_multiplier(double real, int32_t *shift)
+{
+    int32_t multiplier;
+    tw_quantize_multiplier(real, &multiplier, shift);
+    return multiplier >= INT32_MAX - (1 << 15) ? INT16_MAX : (multiplier + (1 << 15)) >> 16;
+}
+
+/* a * b / 2^15, rounded to nearest. */
+static int32_t high_mul_s16(int32_t a, int32_t b)
+{
+    int32_t product = a * b;
+    if (a == b && a == INT16_MIN)
+        return INT16_MAX;
+    return (product + (product >= 0 ? 1 << 14 : 1 - (1 << 14))) / (1 << 15);
+}
+
+static int32_t fixed_hard_swish(int32_t q, const tw_node *node)
+{
+    float fine = node->in[0]->quant.scale[0] / 128.0f; /* scale of q * 2^7 */
+    int32_t out_shift, gate_shift;
+    int32_t out_multiplier =
+        short_multiplier((double)(fine / node->out[0]->quant.scale[0]), &out_shift);
+    int32_t gate_multiplier = short_multiplier((double)(fine / (3.0f / 32768.0f)), &gate_shift);
+    int32_t x = q * (1 << 7);
+    int32_t out = high_mul_s16(x, out_multiplier);
+    /* The gate: -1 to 1 for x from -3 to 3, saturating beyond; then 0 to 1. */
+    int32_t left = gate_shift > 0 ? gate_shift - 1 : 0;
+    int32_t gate = saturate_s16(x * (1 << (left < 16 ? left : 16)));
+    gate = high_mul_s16(gate, gate_multiplier);
+    if (gate_shift > 0)
+        gate = saturate_s16(gate * 2);
+    if (gate_shift < 0)
+        gate = tw_shift_right(gate, -gate_shift);
+    gate = (gate + (1 << 15)) >> 1;
+    int32_t product = gate * out / (1 << 15);
+    return tw_shift_right(product, -out_shift);
+}
+
+/* The result's scale leaves no left shift to do at the end. */
+static bool is_fine_enough(const tw_node *node)
+{
+    int32_t multiplier, shift;
+    tw_quantize_multiplier((double)(ratio(node) / 128.0f), &multiplier, &shift);
+    return shift <= 0;
+}
+
+tw_fixed_unary tw_fixed_unary_of(const tw_node *node)
+{
+    switch (node->op->code) {
+    case TW_OPCODE_relu: return fixed_relu;
+    case TW_OPCODE_leaky_relu: return fixed_leaky_relu;
+    case TW_OPCODE_abs: return fixed_abs;
+    case TW_OPCODE_rsqrt: return fixed_rsqrt;
+    case TW_OPCODE_hard_swish: return is_fine_enough(node) ? fixed_hard_swish : NULL;
+    default: return NULL;
+    }
+}
