@@ -12,17 +12,6 @@ typedef bool tw_pass(tw_graph *graph, const tw_compile_options *options, tw_diag
 #define TW_PASS(stage, function, meaning) tw_pass tw_pass_##function;
 #include "normalize/passes.def"
 
-/* Until their rows stand in the ledger. */
-static inline int tw_code_named(const char *name)
-{
-    const tw_opdef *op = tw_op_by_name(name);
-    return op ? op->code : -1;
-}
-#define TW_OPCODE_quantize tw_code_named("Quantize")
-#define TW_OPCODE_dequantize tw_code_named("Dequantize")
-#define TW_OPCODE_requantize tw_code_named("Requantize")
-#define TW_OPCODE_cast tw_code_named("Cast")
-
 /* ---- asking ---- */
 
 static inline bool tw_is(const tw_node *node, int code)

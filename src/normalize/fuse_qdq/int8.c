@@ -215,8 +215,10 @@ bool tw_qdq_pairs(tw_graph *graph, tw_diag *diag)
             node->in[0] = from;
         } else if (from->shape.dtype == TW_S8 && to->shape.dtype == TW_S8 &&
                    from->quant.count == 1 && to->quant.count == 1) {
+            tw_node quantize = *node;
             tw_become(graph, node, TW_OPCODE_requantize);
             *tw_int_of(node, "dtype") = (int32_t)to->shape.dtype;
+            tw_copy_word(node, &quantize, "rounding");
             node->in[0] = from;
         }
     }
