@@ -75,7 +75,7 @@ typedef struct tw_input_shape {
 /* A value offered for an input. It is taken, and the input disappears, only where the model cannot
  * be compiled otherwise: where it fixes a shape, an axis, a count or a pad. */
 typedef struct tw_offered_input {
-    const char *name;
+    const char *name; /* one that the model does not have: the input at this entry's position */
     tw_dtype dtype;
     int rank;
     int32_t dim[TW_MAX_RANK];

@@ -17,8 +17,9 @@ void tw_builder_init(tw_builder *b, tw_graph *graph, const tw_import_options *op
     *b = (tw_builder){.arena = graph->arena, .graph = graph, .node = "", .diag = diag};
     b->options = options ? options : &none;
     for (int i = 0; i < b->options->offered_count; i++)
-        tw_map_put(b->arena, &b->offered, b->options->offered[i].name,
-                   (void *)(uintptr_t)&b->options->offered[i]);
+        if (b->options->offered[i].name)
+            tw_map_put(b->arena, &b->offered, b->options->offered[i].name,
+                       (void *)(uintptr_t)&b->options->offered[i]);
 }
 
 /* --- attributes by name ------------------------------------------------------------------------ */

@@ -213,6 +213,20 @@ static bool bind_axis(tw_onnx *o, const char *name, int axis, const Tw__Onnx__Di
     return true;
 }
 
+/* A value offered for the input also says how far its open axes go, unless it does not fit. */
+static const tw_offered_input *fitting_offer(const tw_onnx *o, const char *name,
+                                             const Tw__Onnx__Shape *shape)
+{
+    const tw_offered_input *offer = tw_map_get(&o->b.offered, name);
+    if (!offer || !shape)
+        return offer;
+    bool fits = (size_t)offer->rank == shape->n_dim;
+    for (size_t i = 0; fits && i < shape->n_dim; i++)
+        fits = !shape->dim[i]->has_value || shape->dim[i]->value < 0 ||
+               shape->dim[i]->value == offer->dim[i];
+    return fits ? offer : NULL;
+}
+
 static bool import_input(tw_onnx *o, const Tw__Onnx__ValueInfo *info, bool first)
 {
     tw_binding *binding = find(o, text_of(info->name));
@@ -225,7 +239,7 @@ static bool import_input(tw_onnx *o, const Tw__Onnx__ValueInfo *info, bool first
     if (dtype == TW_NO_DTYPE)
         return tw_onnx_refuse_dtype(type->elem_type, what, o->b.diag);
     const tw_input_shape *given = given_shape(o, binding->name, first);
-    const tw_offered_input *offer = given ? NULL : tw_map_get(&o->b.offered, binding->name);
+    const tw_offered_input *offer = given ? NULL : fitting_offer(o, binding->name, type->shape);
     int given_rank = given ? given->rank : offer ? offer->rank : -1;
     const int32_t *given_dim = given ? given->dim : offer ? offer->dim : NULL;
     if (!type->shape && given_rank < 0)
@@ -248,6 +262,18 @@ static bool import_input(tw_onnx *o, const Tw__Onnx__ValueInfo *info, bool first
     return true;
 }
 
+/* Values offered under no name of the model's are meant by position. */
+static void name_offers(tw_onnx *o, const Tw__Onnx__ValueInfo *const *open, size_t count)
+{
+    const tw_import_options *options = o->b.options;
+    for (size_t i = 0; i < count && i < (size_t)options->offered_count; i++) {
+        const tw_binding *known = find(o, text_of(options->offered[i].name));
+        const char *name = find(o, text_of(open[i]->name))->name;
+        if (!known || !known->input)
+            tw_map_put(o->b.arena, &o->b.offered, name, (void *)(uintptr_t)&options->offered[i]);
+    }
+}
+
 static bool import_inputs(tw_onnx *o, const Tw__Onnx__Graph *g)
 {
     /* Inputs with a shape given come first, so that they fix the symbols they share. */
@@ -256,6 +282,7 @@ static bool import_inputs(tw_onnx *o, const Tw__Onnx__Graph *g)
     for (size_t i = 0; i < g->n_input; i++)
         if (!find(o, text_of(g->input[i]->name))->value)
             open[count++] = g->input[i];
+    name_offers(o, open, count);
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < count; i++) {
             bool given = given_shape(o, text_of(open[i]->name), i == 0) != NULL;
