@@ -9,11 +9,14 @@ bool tw_tfl_recognise(const void *data, size_t bytes)
 }
 
 /* The rows by builtin code; custom operators are looked for by name. */
-typedef struct tw_tfl_ledger {
+struct tw_tfl_ledger {
     tw_tfl_row *rows;
     int count;
     const tw_tfl_row *by_code[TW_TFL_BUILTIN_LIMIT];
-} tw_tfl_ledger;
+};
+typedef struct tw_tfl_ledger tw_tfl_ledger;
+
+enum { MOST_DEPTH = 16, MOST_OPERATORS = 1 << 20 };
 
 static void read_ledger(tw_tfl_import *import, tw_tfl_ledger *ledger)
 {
@@ -78,35 +81,83 @@ static bool check_row(const tw_tfl_node *n, const tw_tfl_code *code)
     return true;
 }
 
-static bool import_operator(tw_tfl_import *import, const tw_tfl_ledger *ledger,
-                            const tw_tfl_operator *operator)
+static bool import_operator(tw_tfl_import *import, const tw_tfl_operator *operator)
 {
     const tw_tfl_code *code = &import->model->codes[operator->code];
-    tw_tfl_node n = {.import = import, .b = &import->b, .operator= operator};
-    n.row = find_row(ledger, code);
+    tw_tfl_node n = {.import = import, .b = &import->b, .operator = operator};
+    n.row = find_row(import->ledger, code);
     n.op = n.row ? n.row->name : *code->custom ? code->custom : "CUSTOM";
     import->b.node = node_name(import, operator);
     if (!check_row(&n, code))
         return false;
+    if (++import->operators > MOST_OPERATORS)
+        return TW_TFL_UNSUPPORTED(&n, "more than %d operators", MOST_OPERATORS);
     bool ok = n.row->import(&n) && import->b.diag->code == TW_CODE_OK;
     if (!ok && import->b.diag->code == TW_CODE_OK)
         return TW_TFL_FAIL(&n, "the operator could not be imported");
     return ok;
 }
 
-static bool import_subgraph(tw_tfl_import *import, const tw_tfl_subgraph *subgraph)
+static void enter(tw_tfl_import *import, const tw_tfl_subgraph *subgraph)
+{
+    size_t count = (size_t)subgraph->tensor_count + 1;
+    import->subgraph = subgraph;
+    import->values = tw_alloc_array(import->scratch, count, sizeof *import->values);
+    import->handles = tw_alloc_array(import->scratch, count, sizeof *import->handles);
+}
+
+static bool import_operators(tw_tfl_import *import)
+{
+    for (uint32_t i = 0; i < import->subgraph->operator_count; i++)
+        if (!import_operator(import, &import->subgraph->operators[i]))
+            return false;
+    return true;
+}
+
+bool tw_tfl_call(tw_tfl_node *n, int32_t subgraph, tw_value *const *in, uint32_t in_count,
+                 tw_value **out, uint32_t out_count)
+{
+    tw_tfl_import *import = n->import;
+    const tw_tfl_import before = *import;
+    if (subgraph < 0 || (uint32_t)subgraph >= import->model->subgraph_count)
+        return TW_TFL_FAIL(n, "subgraph %d does not exist, there are %u", (int)subgraph,
+                           import->model->subgraph_count);
+    if (import->depth == MOST_DEPTH)
+        return TW_TFL_FAIL(n, "more than %d subgraphs inside one another", MOST_DEPTH);
+    const tw_tfl_subgraph *g = &import->model->subgraphs[subgraph];
+    if (g->in_count != in_count || g->out_count != out_count)
+        return TW_TFL_FAIL(n, "subgraph %d takes %u and gives %u tensors, not %u and %u",
+                           (int)subgraph, g->in_count, g->out_count, in_count, out_count);
+    enter(import, g);
+    import->depth++;
+    for (uint32_t i = 0; i < in_count; i++)
+        import->values[g->in[i]] = in[i];
+    bool ok = import_operators(import);
+    for (uint32_t i = 0; ok && i < out_count; i++) {
+        const tw_tfl_tensor *tensor = &g->tensors[g->out[i]];
+        out[i] = import->values[g->out[i]];
+        if (!out[i] && tw_tfl_has_data(import, tensor))
+            out[i] = tw_tfl_constant(import, tensor);
+        ok = out[i] || TW_TFL_FAIL(n, "nothing computes output %u of subgraph %d", i,
+                                   (int)subgraph);
+    }
+    import->subgraph = before.subgraph;
+    import->values = before.values;
+    import->handles = before.handles;
+    import->depth = before.depth;
+    return ok;
+}
+
+static bool import_model(tw_tfl_import *import)
 {
     tw_tfl_ledger ledger;
-    import->subgraph = subgraph;
-    import->values =
-        tw_alloc_array(import->scratch, (size_t)subgraph->tensor_count + 1, sizeof *import->values);
+    if (import->model->subgraph_count == 0)
+        return tw_fail(import->b.diag, TW_CODE_FAILED, NULL, NULL, "the model holds no graph");
     read_ledger(import, &ledger);
-    if (!tw_tfl_inputs(import))
-        return false;
-    for (uint32_t i = 0; i < subgraph->operator_count; i++)
-        if (!import_operator(import, &ledger, &subgraph->operators[i]))
-            return false;
-    return tw_tfl_outputs(import);
+    import->ledger = &ledger;
+    enter(import, &import->model->subgraphs[0]);
+    return tw_tfl_inputs(import) && import_operators(import) && tw_tfl_finish_states(import) &&
+           tw_tfl_outputs(import);
 }
 
 /* Unused nodes of folded shapes go; what is left must be a sound graph. */
@@ -127,12 +178,8 @@ tw_graph *tw_tfl_import_model(tw_arena *arena, const void *data, size_t bytes,
         tw_tfl_import import = {.scratch = scratch, .model = &model};
         graph = tw_graph_new(arena, *name ? name : "main");
         tw_builder_init(&import.b, graph, options, diag);
-        if (model.subgraph_count == 0) {
-            tw_fail(diag, TW_CODE_FAILED, NULL, NULL, "the model holds no graph");
+        if (!import_model(&import) || !finish(&import))
             graph = NULL;
-        } else if (!import_subgraph(&import, &model.subgraphs[0]) || !finish(&import)) {
-            graph = NULL;
-        }
     }
     tw_arena_free(scratch);
     return graph;

@@ -65,8 +65,8 @@ bool tw_tfl_set(tw_tfl_node *n, int i, tw_value *value)
     if (at < 0)
         return true;
     const tw_tfl_tensor *tensor = &import->subgraph->tensors[at];
-    if (import->values[at] || tw_tfl_has_data(import, tensor))
-        return TW_TFL_FAIL(n, "result %d ('%s') is written by somebody else too", i, tensor->name);
+    if (tw_tfl_has_data(import, tensor)) /* whereas a computed tensor may be overwritten */
+        return TW_TFL_FAIL(n, "result %d ('%s') is a constant", i, tensor->name);
     if (value->shape.dtype != tw_tfl_dtype(tensor))
         return TW_TFL_FAIL(n, "result %d is of type %s, the file says %s", i,
                            tw_dtype_name(value->shape.dtype), tw_tfl_type_name(tensor->type));

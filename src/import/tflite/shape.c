@@ -193,6 +193,10 @@ static bool read_shape(tw_tfl_node *n, int i, tw_dtype dtype, tw_shape *shape)
         return false;
     if (list.count < 0)
         return TW_TFL_FAIL(n, "it has no shape");
+    while (list.count > TW_MAX_RANK && list.v[0] == 1) { /* as tensors of the file lose them */
+        list.v++;
+        list.count--;
+    }
     if (list.count > TW_MAX_RANK)
         return TW_TFL_UNSUPPORTED(n, "a result of %d axes; at most %d are supported", list.count,
                                   TW_MAX_RANK);

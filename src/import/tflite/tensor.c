@@ -86,6 +86,9 @@ bool tw_tfl_quant(tw_tfl_import *import, const tw_tfl_tensor *tensor, tw_quant *
         zero[i] = (int32_t)z;
     }
     int axis = from->axis;
+    if (from->count > 1 && tensor->rank > TW_MAX_RANK)
+        return tensor_fail(import, TW_CODE_UNSUPPORTED, tensor, "the tensor has more than six axes",
+                           "");
     if (from->count > 1 &&
         (axis < 0 || (uint32_t)axis >= tensor->rank || tensor->shape[axis] != from->count))
         return tensor_fail(import, TW_CODE_FAILED, tensor,
@@ -94,18 +97,29 @@ bool tw_tfl_quant(tw_tfl_import *import, const tw_tfl_tensor *tensor, tw_quant *
     return true;
 }
 
-/* The shape as the file has it. */
+/* The shape as the file has it, outer axes of extent 1 left out where there are too many. */
 static bool file_shape(tw_tfl_import *import, const tw_tfl_tensor *tensor, tw_dtype dtype,
                        tw_shape *shape)
 {
     int64_t dim[TW_MAX_RANK] = {0};
-    if (tensor->rank > TW_MAX_RANK)
+    uint32_t lead = 0;
+    while (tensor->rank - lead > TW_MAX_RANK && tensor->shape[lead] == 1)
+        lead++;
+    uint32_t rank = tensor->rank - lead;
+    if (rank > TW_MAX_RANK)
         return tensor_fail(import, TW_CODE_UNSUPPORTED, tensor, "the tensor has more than six axes",
                            "");
-    for (uint32_t i = 0; i < tensor->rank; i++)
-        dim[i] = tensor->shape[i];
+    for (uint32_t i = 0; i < rank; i++)
+        dim[i] = tensor->shape[lead + i];
     const char *name = *tensor->name ? tensor->name : "a tensor";
-    return tw_shape_from_file(name, dtype, tensor->rank, dim, shape, import->b.diag);
+    return tw_shape_from_file(name, dtype, rank, dim, shape, import->b.diag);
+}
+
+bool tw_tfl_shape(tw_tfl_import *import, const tw_tfl_tensor *tensor, tw_shape *shape)
+{
+    tw_dtype dtype = tw_tfl_dtype(tensor);
+    return dtype == TW_NO_DTYPE ? refuse_type(import, tensor)
+                                : file_shape(import, tensor, dtype, shape);
 }
 
 /* --- constants --------------------------------------------------------------------------------- */
@@ -152,15 +166,11 @@ tw_value *tw_tfl_constant(tw_tfl_import *import, const tw_tfl_tensor *tensor)
     tw_dtype dtype = tw_tfl_dtype(tensor);
     tw_shape shape;
     tw_quant quant;
-    if (dtype == TW_NO_DTYPE) {
-        refuse_type(import, tensor);
-        return NULL;
-    }
     if (tensor->is_sparse) {
         tensor_fail(import, TW_CODE_UNSUPPORTED, tensor, "sparse tensors are not supported", "");
         return NULL;
     }
-    if (!file_shape(import, tensor, dtype, &shape) || !tw_tfl_quant(import, tensor, &quant))
+    if (!tw_tfl_shape(import, tensor, &shape) || !tw_tfl_quant(import, tensor, &quant))
         return NULL;
     int64_t count = tw_shape_elements(&shape);
     size_t bytes = tw_shape_bytes(&shape);

@@ -39,14 +39,25 @@ bool tw_tfl_row_at(int index, tw_tfl_row *row);
 
 /* --- the import in hand ------------------------------------------------------------------------ */
 
+typedef struct tw_tfl_variable tw_tfl_variable;
+
 typedef struct tw_tfl_import {
     tw_builder b;
     tw_arena *scratch; /* as long as the import */
     const tw_tfl_model *model;
-    const tw_tfl_subgraph *subgraph; /* in hand */
-    tw_value **values;               /* its tensors; null: not yet defined */
-    size_t made;                     /* bytes of constants made so far */
-    tw_map variables;                /* of resource variables: name -> tw_value, what it is now */
+    const struct tw_tfl_ledger *ledger;
+    size_t made;       /* bytes of constants made so far */
+    int operators;     /* imported so far */
+    tw_map variables;  /* resource variables by name */
+    tw_tfl_variable **variable_list;
+    int variable_count, variable_capacity;
+    bool initialising; /* inside CALL_ONCE: assignments are initial values */
+
+    /* the subgraph in hand */
+    const tw_tfl_subgraph *subgraph;
+    tw_value **values;         /* its tensors; null: not yet defined */
+    tw_tfl_variable **handles; /* its tensors that are handles; null: not one */
+    int depth;                 /* subgraphs around it */
 } tw_tfl_import;
 
 struct tw_tfl_node {
@@ -69,6 +80,8 @@ tw_dtype tw_tfl_dtype(const tw_tfl_tensor *tensor);
 const char *tw_tfl_type_name(int type);
 /* Its quantisation in the graph; count 0: none. In the graph's arena. */
 bool tw_tfl_quant(tw_tfl_import *import, const tw_tfl_tensor *tensor, tw_quant *quant);
+/* The shape the file gives it, in the graph's type. */
+bool tw_tfl_shape(tw_tfl_import *import, const tw_tfl_tensor *tensor, tw_shape *shape);
 /* The tensor as a constant of the graph: null with a message where it is none. */
 tw_value *tw_tfl_constant(tw_tfl_import *import, const tw_tfl_tensor *tensor);
 bool tw_tfl_has_data(const tw_tfl_import *import, const tw_tfl_tensor *tensor);
@@ -129,6 +142,14 @@ bool tw_tfl_pads(tw_tfl_node *n, const tw_shape *x, int padding, tw_tfl_window *
 
 /* Elements of constant integers or floats as doubles; false with a message when not constant. */
 bool tw_tfl_known(tw_tfl_node *n, int i, const char *what);
+
+/* Import the operators of another subgraph in the node's place. in: what its inputs are; out: set to
+ * what its outputs are. */
+bool tw_tfl_call(tw_tfl_node *n, int32_t subgraph, tw_value *const *in, uint32_t in_count,
+                 tw_value **out, uint32_t out_count);
+
+/* Tell the graph what the variables are in the next run: state.c. */
+bool tw_tfl_finish_states(tw_tfl_import *import);
 
 /* The whole import: see import.h. */
 tw_graph *tw_tfl_import_model(tw_arena *arena, const void *data, size_t bytes,
