@@ -84,7 +84,7 @@ static bool check_row(const tw_tfl_node *n, const tw_tfl_code *code)
 static bool import_operator(tw_tfl_import *import, const tw_tfl_operator *operator)
 {
     const tw_tfl_code *code = &import->model->codes[operator->code];
-    tw_tfl_node n = {.import = import, .b = &import->b, .operator = operator};
+    tw_tfl_node n = {.import = import, .b = &import->b, .operator= operator};
     n.row = find_row(import->ledger, code);
     n.op = n.row ? n.row->name : *code->custom ? code->custom : "CUSTOM";
     import->b.node = node_name(import, operator);
@@ -138,8 +138,8 @@ bool tw_tfl_call(tw_tfl_node *n, int32_t subgraph, tw_value *const *in, uint32_t
         out[i] = import->values[g->out[i]];
         if (!out[i] && tw_tfl_has_data(import, tensor))
             out[i] = tw_tfl_constant(import, tensor);
-        ok = out[i] || TW_TFL_FAIL(n, "nothing computes output %u of subgraph %d", i,
-                                   (int)subgraph);
+        ok =
+            out[i] || TW_TFL_FAIL(n, "nothing computes output %u of subgraph %d", i, (int)subgraph);
     }
     import->subgraph = before.subgraph;
     import->values = before.values;

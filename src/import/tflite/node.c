@@ -35,6 +35,30 @@ const tw_tfl_tensor *tw_tfl_out_tensor(const tw_tfl_node *n, int i)
     return &n->import->subgraph->tensors[n->operator->out[i]];
 }
 
+static bool is_written(const tw_tfl_subgraph *g, int32_t tensor)
+{
+    for (uint32_t i = 0; i < g->operator_count; i++)
+        for (uint32_t k = 0; k < g->operators[i].out_count; k++)
+            if (g->operators[i].out[k] == tensor)
+                return true;
+    return false;
+}
+
+/* A tensor that nobody ever writes, which the reference reads as its memory begins: as zeros. */
+static tw_value *unwritten(tw_tfl_node *n, const tw_tfl_tensor *tensor)
+{
+    tw_shape shape;
+    tw_quant quant;
+    tw_warn(n->b->diag, n->b->node, n->op, "'%s' is never written, it is read as zeros",
+            tensor->name);
+    if (!tw_tfl_shape(n->import, tensor, &shape) || !tw_tfl_quant(n->import, tensor, &quant))
+        return NULL;
+    tw_value *zeros = tw_build_full(n->b, shape, 0);
+    if (zeros)
+        zeros->quant = quant;
+    return zeros;
+}
+
 tw_value *tw_tfl_in(tw_tfl_node *n, int i)
 {
     int32_t at = tensor_index(n->operator->in, n->operator->in_count, i);
@@ -47,11 +71,12 @@ tw_value *tw_tfl_in(tw_tfl_node *n, int i)
     bool empty = false; /* a constant without elements has no bytes either */
     for (uint32_t k = 0; k < tensor->rank; k++)
         empty |= tensor->shape[k] == 0;
-    if (!tw_tfl_has_data(import, tensor) && !empty) {
+    if (tw_tfl_has_data(import, tensor) || empty)
+        import->values[at] = tw_tfl_constant(import, tensor);
+    else if (is_written(import->subgraph, at))
         TW_TFL_FAIL(n, "input %d ('%s') is read before it is computed", i, tensor->name);
-        return NULL;
-    }
-    import->values[at] = tw_tfl_constant(import, tensor);
+    else
+        import->values[at] = unwritten(n, tensor);
     return import->values[at];
 }
 

@@ -94,8 +94,8 @@ bool tw_tfl_op_call_once(tw_tfl_node *n)
     tw_tfl_import *import = n->import;
     bool before = import->initialising;
     import->initialising = true;
-    bool ok = tw_tfl_call(n, tw_tfl_int(n, TW_FIELD(CallOnce, init_subgraph_index), 0), NULL, 0,
-                          NULL, 0);
+    bool ok =
+        tw_tfl_call(n, tw_tfl_int(n, TW_FIELD(CallOnce, init_subgraph_index), 0), NULL, 0, NULL, 0);
     import->initialising = before;
     return ok;
 }

@@ -46,9 +46,9 @@ typedef struct tw_tfl_import {
     tw_arena *scratch; /* as long as the import */
     const tw_tfl_model *model;
     const struct tw_tfl_ledger *ledger;
-    size_t made;       /* bytes of constants made so far */
-    int operators;     /* imported so far */
-    tw_map variables;  /* resource variables by name */
+    size_t made;      /* bytes of constants made so far */
+    int operators;    /* imported so far */
+    tw_map variables; /* resource variables by name */
     tw_tfl_variable **variable_list;
     int variable_count, variable_capacity;
     bool initialising; /* inside CALL_ONCE: assignments are initial values */
