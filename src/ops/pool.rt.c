@@ -182,7 +182,8 @@ static inline void largest_bytes(const tw_pool_job *job, const tw_patch *patch, 
             const uint8_t *from = x + tap(job, patch, i, j);
             for (k = 0; k < n; k++) {
                 int8_t v = signed_of(from[k], u8);
-                most[k] = v > most[k] ? v : most[k];
+                if (v > most[k])
+                    most[k] = v;
             }
         }
     }

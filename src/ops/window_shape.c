@@ -2,8 +2,6 @@
  * shape. Out: extents that the kernels' check accepts, or a message that names the numbers. */
 #include "ops/window_shape.h"
 
-static const char *const axis_names[] = {"first", "second"};
-
 static bool check_list(const tw_shape_call *call, const char *name, const tw_ints *list,
                        int spatial)
 {
@@ -16,25 +14,23 @@ static bool check_list(const tw_shape_call *call, const char *name, const tw_int
 static bool check_span(const tw_shape_call *call, const tw_span *s, int ceil, int axis,
                        int64_t *out)
 {
-    const char *name = axis_names[axis];
     if (s->kernel < 1)
         return TW_SHAPE_FAIL(call,
-                             "the kernel's extent on the %s spatial axis is %d; it must be "
-                             "at least 1",
-                             name, (int)s->kernel);
+                             "the kernel's extent on spatial axis %d is %d; it must be at least 1",
+                             axis, (int)s->kernel);
     if (tw_window_reach(s) > TW_WINDOW_LIMIT ||
         (int64_t)s->in + s->pad_begin + s->pad_end > TW_WINDOW_LIMIT)
         return TW_SHAPE_UNSUPPORTED(call,
                                     "extent %d with pads %d and %d, kernel %d, dilation %d on "
-                                    "the %s spatial axis; at most %d positions are supported",
+                                    "spatial axis %d; at most %d positions are supported",
                                     (int)s->in, (int)s->pad_begin, (int)s->pad_end, (int)s->kernel,
-                                    (int)s->dilation, name, TW_WINDOW_LIMIT);
+                                    (int)s->dilation, axis, TW_WINDOW_LIMIT);
     *out = tw_window_extent(s, ceil);
     if (*out < 1)
         return TW_SHAPE_FAIL(call,
-                             "the window reaches over %lld elements but the %s spatial axis "
-                             "has %d with pads %d and %d; enlarge the pads or the input",
-                             (long long)tw_window_reach(s), name, (int)s->in, (int)s->pad_begin,
+                             "the window reaches over %lld elements but spatial axis %d has %d "
+                             "with pads %d and %d; enlarge the pads or the input",
+                             (long long)tw_window_reach(s), axis, (int)s->in, (int)s->pad_begin,
                              (int)s->pad_end);
     return true;
 }

@@ -195,11 +195,17 @@ static void begin(tw_operation *p, const tw_node *node, int axis, uint64_t *stat
         fail_msg("%s: %s", op->name, diag.message);
     for (int i = 0; i < node->in_count; i++) {
         tw_operand_run *o = &p->in[i];
+        o->map = tw_rows_whole();
+        if (!node->in[i] || p->lowering.unread >> i & 1u)
+            continue;
         o->tensor = tw_tensor_of(node->in[i]);
         o->axis = axis < node->in[i]->shape.rank ? axis : 0;
         o->dense = (char *)(uintptr_t)node->in[i]->data;
         o->map = (op->rows ? op->rows : tw_rows_default)(node, i, axis);
-        spread(&o->tensor, state, gaps);
+        if (p->lowering.stored[i].data)
+            tw_lowered_input(node, &p->lowering, i, &o->tensor);
+        else
+            spread(&o->tensor, state, gaps && (i == 0 || o->map.rows != TW_ROWS_WHOLE));
         p->in_view[i] = (tw_view){
             &o->tensor, NULL, o->axis, 0, o->tensor.dim[o->axis], 0, o->tensor.dim[o->axis]};
     }
@@ -250,7 +256,8 @@ static void end(tw_operation *p)
 static void run_whole(tw_operation *p)
 {
     for (int i = 0; i < p->node->in_count; i++)
-        p->in_view[i] = open_band(&p->in[i], 0, p->in[i].tensor.dim[p->in[i].axis], 1);
+        if (p->in[i].dense)
+            p->in_view[i] = open_band(&p->in[i], 0, p->in[i].tensor.dim[p->in[i].axis], 1);
     int32_t rows = p->out.tensor.dim[p->out.axis];
     run_call(p, 0, rows);
     each_element(&p->out, 0, rows, 0, NULL);
@@ -261,6 +268,8 @@ static void run_whole(tw_operation *p)
 static void open_input(tw_operation *p, int i, int32_t row, int32_t rows)
 {
     tw_operand_run *o = &p->in[i];
+    if (!o->dense)
+        return;
     int32_t extent = o->tensor.dim[o->axis], first = 0, last = extent;
     if (o->map.rows == TW_ROWS_MAPPED) {
         tw_plan_operand map = {
@@ -340,7 +349,8 @@ static void run_in_place(tw_operation *p, int input)
 {
     char *shared;
     for (int i = 0; i < p->node->in_count; i++)
-        p->in_view[i] = open_band(&p->in[i], 0, p->in[i].tensor.dim[p->in[i].axis], 1);
+        if (p->in[i].dense)
+            p->in_view[i] = open_band(&p->in[i], 0, p->in[i].tensor.dim[p->in[i].axis], 1);
     shared = p->in[input].band;
     p->out_view.data = shared;
     p->call.scratch = malloc(p->lowering.scratch + 1u);
@@ -359,9 +369,9 @@ static bool can_band(const tw_operation *p)
     const tw_shape *out = &p->node->out[0]->shape;
     bool gather = accumulates(p), any = false;
     for (int i = 0; i < p->node->in_count; i++) {
-        const tw_shape *in = &p->node->in[i]->shape;
         if (p->in[i].map.rows == TW_ROWS_WHOLE)
             continue;
+        const tw_shape *in = &p->node->in[i]->shape;
         any = true;
         if (p->axis >= in->rank)
             return false;
