@@ -2,58 +2,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "support/archive.h"
 #include "support/goldens.h"
 
-#ifndef TW_TEST_WORK
-#define TW_TEST_WORK "build/work"
-#endif
-
-static const char archive_name[] = "kernel-goldens/cmsis-nn-99f736a.tar.xz";
-static const char unpacked[] = TW_TEST_WORK "/cmsis-nn-99f736a";
-
-static bool exists(const char *path)
-{
-    struct stat s;
-    return stat(path, &s) == 0;
-}
-
-/* Unpack beside the final place and rename: other test programs may be doing the same. */
-static bool unpack(const char *archive)
-{
-    char command[4096], own[512];
-    snprintf(own, sizeof own, "%s.%ld", unpacked, (long)getpid());
-    snprintf(command, sizeof command, "mkdir -p '%s' && tar -xJf '%s' -C '%s'", own, archive, own);
-    if (strchr(archive, '\'') || system(command) != 0)
-        return false;
-    if (rename(own, unpacked) != 0) {
-        snprintf(command, sizeof command, "rm -rf '%s'", own);
-        if (system(command) != 0)
-            return false;
-    }
-    return exists(unpacked);
-}
+static const char *unpacked;
 
 bool tw_goldens_present(void)
 {
-    const char *data = getenv("TILEWRIGHT_TEST_DATA");
-    char archive[2048];
-    snprintf(archive, sizeof archive, "%s/%s", data ? data : "../shared/data", archive_name);
-    if (exists(unpacked))
-        return true;
-    if (!exists(archive)) {
-        fprintf(stderr,
-                "SKIPPED: %s is not there; set TILEWRIGHT_TEST_DATA to the folder that has it\n",
-                archive);
-        return false;
-    }
-    if (!unpack(archive)) {
-        fprintf(stderr, "SKIPPED: %s cannot be unpacked (are tar and xz installed?)\n", archive);
-        return false;
-    }
-    return true;
+    unpacked = tw_test_unpacked("kernel-goldens/cmsis-nn-99f736a.tar.xz");
+    return unpacked != NULL;
 }
 
 static void *read_all(tw_arena *arena, const char *path, int64_t *bytes)
