@@ -2,16 +2,29 @@
 import numpy as np
 
 NAMES = {"float32": "f32", "int8": "s8", "uint8": "u8", "int16": "s16", "uint16": "u16", "int32": "s32",
-         "uint32": "u32", "int64": "s64", "uint64": "u64", "bool": "bool"}
+         "uint32": "u32", "int64": "s64", "uint64": "u64", "bool": "bool", "float16": "f16", "float64": "f64"}
 
 
 class Quant:
     def __init__(self, scale, zero):
         self.scale, self.zero = float(np.float32(scale)), int(zero)
 
+    def text(self):
+        return f"scale={number(np.float32(self.scale))}, zero={self.zero}"
 
-def number(value):
-    """The shortest form that reads back to the same element."""
+
+class QuantByAxis:
+    """One scale and zero point for each index of an axis."""
+
+    def __init__(self, scales, zeros, axis):
+        self.scales, self.zeros, self.axis = np.asarray(scales, np.float32), np.asarray(zeros), axis
+
+    def text(self):
+        return f"scale={data(self.scales)}, zero={data(self.zeros)}, axis={self.axis}"
+
+
+def number(value, kind=np.float32):
+    """The shortest form that reads back to the same element; kind: of a float."""
     if isinstance(value, (bool, np.bool_)):
         return "1" if value else "0"
     if isinstance(value, (float, np.floating)):
@@ -19,21 +32,23 @@ def number(value):
             return "nan"
         if np.isinf(value):
             return "inf" if value > 0 else "-inf"
-        return np.format_float_positional(np.float32(value), unique=True, trim="-") \
-            if 1e-4 <= abs(value) < 1e7 or value == 0 else \
-            np.format_float_scientific(np.float32(value), unique=True, trim="-")
+        return np.format_float_positional(kind(value), unique=True, trim="-") \
+            if 1e-4 <= abs(float(value)) < 1e7 or value == 0 else \
+            np.format_float_scientific(kind(value), unique=True, trim="-")
     return str(int(value))
 
 
 def data(array):
-    return "[" + ", ".join(number(v) for v in np.asarray(array).ravel()) + "]"
+    array = np.asarray(array)
+    kind = array.dtype.type if array.dtype.kind == "f" else np.float32
+    return "[" + ", ".join(number(v, kind) for v in array.ravel()) + "]"
 
 
 def type_of(array, quant=None):
     array = np.asarray(array)
     text = f"{NAMES[array.dtype.name]}[{','.join(str(d) for d in array.shape)}]"
     if quant:
-        text += f" quant(scale={number(np.float32(quant.scale))}, zero={quant.zero})"
+        text += f" quant({quant.text()})"
     return text
 
 
