@@ -8,10 +8,23 @@ static tw_value *plain(tw_tfl_node *n, tw_value *x)
     return wide ? tw_build_with_quant(n->b, x, (tw_quant){0, 0, NULL, NULL}) : x;
 }
 
+/* Sums of quantised tensors that the file calls FLOAT32: the interpreter takes the operands' type, so
+ * it is taken here. */
+static void mend_type(tw_tfl_node *n, const tw_value *x)
+{
+    if (!x || !tw_tfl_wants(n, 0) || x->quant.count == 0 ||
+        tw_tfl_dtype(tw_tfl_out_tensor(n, 0)) != TW_F32 || !tw_tfl_has(n, 0))
+        return;
+    tw_tfl_tensor *out = &n->import->subgraph->tensors[n->operator->out[0]];
+    tw_warn(n->b->diag, n->b->node, n->op, "the result's type is taken to be that of the operands");
+    out->type = tw_tfl_in_tensor(n, 0)->type;
+}
+
 static bool apply(tw_tfl_node *n, const char *op, int activation)
 {
     tw_value *in[] = {plain(n, tw_tfl_in(n, 0)), plain(n, tw_tfl_in(n, 1))};
     tw_clamp clamp;
+    mend_type(n, in[0]);
     return in[0] && in[1] && tw_tfl_activation(n, activation, &clamp) &&
            tw_tfl_set(n, 0, tw_tfl_compute(n, 0, op, in, 2, NULL, clamp));
 }

@@ -1,0 +1,165 @@
+/* Whole TensorFlow Lite models against goldens: whole, and with every step split into random bands,
+ * which must not change a bit. Integers computed by the TensorFlow Lite Micro reference kernels are
+ * equal to the last bit over all steps; floats within 1e-5; what a WebAssembly build computed, which
+ * rounds otherwise, within four least significant bits, half floats within 1e-3. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "support/model_folder.h"
+
+enum { SEEDS = 3 };
+
+/* Refused by name for now; each must be, so that this list stays true. */
+static const char *const refused[] = {
+    "audio_preprocessor_float", "audio_preprocessor_int8", "basic_pitch",
+    "dtln_int8_tflm",           "keyword_scrambled",       "keyword_scrambled_8bit",
+    "micro_speech_lstm_int8",   "mnist_lstm_float",        "mnist_lstm_int8",
+};
+/* The reference quantises its inputs anew in each run, which is not done here. */
+static const char *const inexact[] = {"dtln_1_hybrid", "mlperf_kws_hybrid"};
+
+static const char *const refused_operators[] = {
+    "gather_nd",
+    "lstm",
+    "lstm_calibrated",
+    "lstm_quantized",
+    "multi_subgraphs_while",
+    "nested_while",
+    "resource_vars_calibrated",
+    "simple_atan2_op",
+    "simple_topk_op",
+    "single_add_default_a16w8_recipe_quantized",
+    "single_mul_default_a16w8_recipe_quantized",
+    "unidirectional_sequence_lstm",
+    "unidirectional_sequence_lstm_calibrated",
+    "unidirectional_sequence_lstm_quantized",
+};
+/* Its int8 sum is declared FLOAT32, and the golden is what the bytes happen to mean as floats. */
+static const char *const damaged[] = {"add_quantized_int8"};
+
+#define HAS(list, name) has(list, sizeof(list) / sizeof *(list), name)
+
+static bool has(const char *const *list, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i], name) == 0)
+            return true;
+    return false;
+}
+
+static tw_tolerance tolerance_of(const tw_model_folder *folder)
+{
+    bool reference = strstr(folder->oracle, "Micro reference") != NULL;
+    return reference ? (tw_tolerance){1e-5, 1e-6, 0} : (tw_tolerance){1e-3, 1e-5, 4};
+}
+
+static void must_be_refused(tw_arena *arena, const tw_model_folder *folder)
+{
+    tw_diag diag = {0};
+    tw_folder_result result;
+    if (tw_model_folder_run(arena, folder, NULL, tolerance_of(folder), &result, &diag))
+        fail_msg("%s is read now: take it off the list", folder->path);
+    if (diag.code != TW_CODE_UNSUPPORTED)
+        fail_msg("%s: %s", folder->path, diag.message);
+}
+
+static void must_pass(tw_arena *arena, const tw_model_folder *folder)
+{
+    tw_diag diag = {0};
+    tw_folder_result whole, banded;
+    tw_compile_options options;
+    tw_compile_options_default(&options);
+    if (!tw_model_folder_run(arena, folder, NULL, tolerance_of(folder), &whole, &diag))
+        fail_msg("%s: %s (%s): %s", folder->path, diag.node, diag.operator_name, diag.message);
+    if (whole.differing)
+        fail_msg("%s: %ld of %ld elements differ, by up to %g, from step %d on", folder->path,
+                 whole.differing, whole.compared, whole.worst, whole.first_step);
+    for (options.random_bands = 1; options.random_bands <= SEEDS; options.random_bands++) {
+        if (!tw_model_folder_run(arena, folder, &options, tolerance_of(folder), &banded, &diag))
+            fail_msg("%s: bands: %s", folder->path, diag.message);
+        if (banded.output_bytes != whole.output_bytes ||
+            memcmp(banded.outputs, whole.outputs, whole.output_bytes) != 0)
+            fail_msg("%s: bands of seed %d change the result", folder->path,
+                     (int)options.random_bands);
+    }
+}
+
+typedef struct counts {
+    int passed, refused, left;
+} counts;
+
+static void report(const char *what, counts c)
+{
+    printf("%s: %d equal to their goldens, %d refused by name, %d not comparable\n", what, c.passed,
+           c.refused, c.left);
+}
+
+static void test_models(void **state)
+{
+    (void)state;
+    tw_arena *arena = tw_arena_new();
+    const char *data = tw_test_data(arena, "models/tflite");
+    counts c = {0, 0, 0};
+    if (!data) {
+        tw_arena_free(arena);
+        skip();
+    }
+    const char *root = tw_format(arena, "%s/models/tflite", data);
+    for (const char **name = tw_test_folders(arena, root); *name; name++) {
+        tw_arena *own = tw_arena_new();
+        tw_model_folder folder;
+        tw_model_folder_read(own, tw_format(own, "%s/%s", root, *name), "model.tflite", &folder);
+        if (HAS(inexact, *name))
+            c.left++;
+        else if (HAS(refused, *name))
+            must_be_refused(own, &folder), c.refused++;
+        else
+            must_pass(own, &folder), c.passed++;
+        tw_arena_free(own);
+    }
+    report("models", c);
+    assert_true(c.passed > 0);
+    tw_arena_free(arena);
+}
+
+static void test_operators(void **state)
+{
+    (void)state;
+    tw_arena *arena = tw_arena_new();
+    const char *place = tw_test_archive(arena, "op-models/litert-f674577.tar.xz");
+    counts c = {0, 0, 0};
+    if (!place) {
+        tw_arena_free(arena);
+        skip();
+    }
+    const char *root = tw_format(arena, "%s/litert-op-models/golden", place);
+    for (const char **name = tw_test_folders(arena, root); *name; name++) {
+        tw_arena *own = tw_arena_new();
+        tw_model_folder folder;
+        tw_model_folder_read(own, tw_format(own, "%s/%s", root, *name), "model.tflite", &folder);
+        if (HAS(damaged, *name))
+            c.left++;
+        else if (HAS(refused_operators, *name))
+            must_be_refused(own, &folder), c.refused++;
+        else
+            must_pass(own, &folder), c.passed++;
+        tw_arena_free(own);
+    }
+    report("operators", c);
+    assert_true(c.passed > 0);
+    tw_arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_models),
+        cmocka_unit_test(test_operators),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
