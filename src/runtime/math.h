@@ -13,7 +13,8 @@
 #if defined(__FAST_MATH__)
 #error "tilewright's float kernels promise exact bits: compile without -ffast-math"
 #endif
-#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0
+/* 16: half floats too are computed in their own type. */
+#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
 #error "float arithmetic must not carry excess precision; on x86 use SSE"
 #endif
 

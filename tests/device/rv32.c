@@ -37,7 +37,9 @@ static void trap(void)
 
 __attribute__((used)) static void begin(void)
 {
-    __asm__ volatile("csrw mtvec, %0" : : "r"((uintptr_t)trap & ~(uintptr_t)3));
+    __asm__ volatile(".option push\n .option arch, +zicsr\n csrw mtvec, %0\n .option pop"
+                     :
+                     : "r"((uintptr_t)trap & ~(uintptr_t)3));
     for (uint32_t *word = board_bss; word < board_bss_end; word++)
         *word = 0;
     board_exit(main());
