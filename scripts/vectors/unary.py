@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""src/ops/unary.txt: the unary family on float32 and plain types, and Lut. ONNX Runtime where it has the
+"""src/ops/unary.txt: the unary family on float32 and plain types, Lut and Where. ONNX Runtime where it has the
 operator, numpy in float64 for the others."""
 import math
 
@@ -107,6 +107,11 @@ def main():
     table = random.integers(-128, 128, 256).astype(np.int8)
     x = random.integers(-128, 128, (1, 6, 7)).astype(np.int8)
     file.case("Lut", NUMPY, "Lut", [("x", x), ("t", table)], table[x.view(np.uint8)], constants=("t",))
+    choice = random.integers(0, 2, (1, 5, 1, 3)).astype(bool)
+    for dtype in (np.float32, np.int64, np.uint8, np.int16):
+        a, b = random.integers(0, 100, (1, 5, 2, 3)).astype(dtype), random.integers(0, 100, (3,)).astype(dtype)
+        oracle, expected = ort.run("Where", [choice, a, b])
+        file.case(f"Where, {np.dtype(dtype).name}", oracle, "Where", [("c", choice), ("a", a), ("b", b)], expected)
     file.write("src/ops/unary.txt")
 
 

@@ -139,12 +139,12 @@ static bool lower_logic(const tw_node *node, tw_arena *arena, tw_lowering *lower
 
 static bool shape_same(const tw_shape_call *call)
 {
-    return tw_shape_broadcast(call, TW_NO_DTYPE);
+    return tw_shape_broadcast_pair(call, TW_NO_DTYPE);
 }
 
 static bool shape_bool(const tw_shape_call *call)
 {
-    return tw_shape_broadcast(call, TW_BOOL);
+    return tw_shape_broadcast_pair(call, TW_BOOL);
 }
 
 /* ---- samples for the property tests: dense, one scalar, a channel, both broadcast ---- */

@@ -5,24 +5,36 @@
 
 bool tw_shape_broadcast(const tw_shape_call *call, tw_dtype dtype)
 {
-    const tw_shape *a = &call->in[0]->shape, *b = &call->in[1]->shape;
     tw_shape *out = &call->out[0];
-    if (a->dtype != b->dtype)
-        return TW_SHAPE_FAIL(call, "the operands are %s and %s; cast one of them",
-                             tw_dtype_name(a->dtype), tw_dtype_name(b->dtype));
-    out->dtype = dtype == TW_NO_DTYPE ? a->dtype : dtype;
-    out->rank = a->rank > b->rank ? a->rank : b->rank;
+    out->dtype = dtype;
+    out->rank = 0;
+    for (int i = 0; i < call->in_count; i++)
+        if (call->in[i]->shape.rank > out->rank)
+            out->rank = call->in[i]->shape.rank;
     for (int k = 0; k < out->rank; k++) {
-        int ka = k - (out->rank - a->rank), kb = k - (out->rank - b->rank);
-        int32_t da = ka < 0 ? 1 : a->dim[ka], db = kb < 0 ? 1 : b->dim[kb];
-        if (da != db && da != 1 && db != 1)
-            return TW_SHAPE_FAIL(call,
-                                 "extents %d and %d on axis %d of the result do not broadcast; "
-                                 "they must be equal or one of them 1",
-                                 (int)da, (int)db, k);
-        out->dim[k] = da == 1 ? db : da;
+        out->dim[k] = 1;
+        for (int i = 0; i < call->in_count; i++) {
+            int own = k - (out->rank - call->in[i]->shape.rank);
+            int32_t extent = own < 0 ? 1 : call->in[i]->shape.dim[own];
+            if (extent != out->dim[k] && extent != 1 && out->dim[k] != 1)
+                return TW_SHAPE_FAIL(call,
+                                     "extents %d and %d on axis %d of the result do not broadcast; "
+                                     "they must be equal or one of them 1",
+                                     (int)out->dim[k], (int)extent, k);
+            if (extent != 1)
+                out->dim[k] = extent;
+        }
     }
     return true;
+}
+
+bool tw_shape_broadcast_pair(const tw_shape_call *call, tw_dtype dtype)
+{
+    const tw_dtype a = call->in[0]->shape.dtype, b = call->in[1]->shape.dtype;
+    if (a != b)
+        return TW_SHAPE_FAIL(call, "the operands are %s and %s; cast one of them", tw_dtype_name(a),
+                             tw_dtype_name(b));
+    return tw_shape_broadcast(call, dtype == TW_NO_DTYPE ? a : dtype);
 }
 
 tw_rowmap tw_rows_broadcast(const tw_node *node, int input, int axis)

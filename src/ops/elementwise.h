@@ -4,9 +4,11 @@
 
 #include "ops/op.h"
 
-/* numpy's broadcasting of inputs 0 and 1, which must have one type; the result has `dtype`, or
- * the inputs' type where that is TW_NO_DTYPE. */
+/* numpy's broadcasting of all inputs; the result has type `dtype`. */
 bool tw_shape_broadcast(const tw_shape_call *call, tw_dtype dtype);
+
+/* The same of two inputs, which must have one type; TW_NO_DTYPE: the result has it too. */
+bool tw_shape_broadcast_pair(const tw_shape_call *call, tw_dtype dtype);
 
 /* Identity where the operand runs along the axis with the output, whole where it is broadcast or
  * of lower rank. */

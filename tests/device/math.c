@@ -9,13 +9,13 @@ static const struct {
     const char *name;
     float (*function)(float);
 } functions[] = {
-    {"exp", tw_expf},        {"log", tw_logf},      {"tanh", tw_tanhf},   {"sigmoid", tw_sigmoidf},
-    {"sqrt", tw_sqrtf},      {"log1p", tw_log1pf},  {"expm1", tw_expm1f}, {"softplus", tw_softplusf},
-    {"sin", tw_sinf},        {"cos", tw_cosf},      {"tan", tw_tanf},     {"asin", tw_asinf},
-    {"acos", tw_acosf},      {"atan", tw_atanf},    {"sinh", tw_sinhf},   {"cosh", tw_coshf},
-    {"asinh", tw_asinhf},    {"acosh", tw_acoshf},  {"atanh", tw_atanhf}, {"erf", tw_erff},
-    {"erfc", tw_erfcf},      {"floor", tw_floorf},  {"ceil", tw_ceilf},   {"trunc", tw_truncf},
-    {"rint", tw_rintf},      {"round", tw_roundf},
+    {"exp", tw_expf},     {"log", tw_logf},     {"tanh", tw_tanhf},   {"sigmoid", tw_sigmoidf},
+    {"sqrt", tw_sqrtf},   {"log1p", tw_log1pf}, {"expm1", tw_expm1f}, {"softplus", tw_softplusf},
+    {"sin", tw_sinf},     {"cos", tw_cosf},     {"tan", tw_tanf},     {"asin", tw_asinf},
+    {"acos", tw_acosf},   {"atan", tw_atanf},   {"sinh", tw_sinhf},   {"cosh", tw_coshf},
+    {"asinh", tw_asinhf}, {"acosh", tw_acoshf}, {"atanh", tw_atanhf}, {"erf", tw_erff},
+    {"erfc", tw_erfcf},   {"floor", tw_floorf}, {"ceil", tw_ceilf},   {"trunc", tw_truncf},
+    {"rint", tw_rintf},   {"round", tw_roundf},
 };
 
 static uint32_t add(uint32_t sum, uint32_t bits)

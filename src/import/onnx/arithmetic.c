@@ -106,6 +106,26 @@ bool tw_onnx_op_mod(tw_onnx_node *n)
                         tw_build2(n->b, truncates ? "FMod" : "Mod", n->in[0], n->in[1], NULL));
 }
 
+bool tw_onnx_op_bit_shift(tw_onnx_node *n)
+{
+    const char *way = tw_onnx_text(n, "direction", "");
+    if (strcmp(way, "LEFT") != 0 && strcmp(way, "RIGHT") != 0)
+        return TW_ONNX_FAIL(n, "direction is '%s'; LEFT and RIGHT are possible", way);
+    const char *op = way[0] == 'L' ? "ShiftLeft" : "ShiftRight";
+    return tw_onnx_bind(n, 0, tw_build2(n->b, op, n->in[0], n->in[1], NULL));
+}
+
+bool tw_onnx_op_is_inf(tw_onnx_node *n)
+{
+    bool negative = tw_onnx_int(n, "detect_negative", 1) != 0;
+    bool positive = tw_onnx_int(n, "detect_positive", 1) != 0;
+    const char *op = !negative ? "IsPositiveInf" : !positive ? "IsNegativeInf" : "IsInf";
+    tw_value *found = tw_build1(n->b, op, n->in[0], NULL);
+    if (found && !negative && !positive) /* nothing counts */
+        found = tw_build2(n->b, "Xor", found, found, NULL);
+    return tw_onnx_bind(n, 0, found);
+}
+
 static bool is_float(tw_dtype dtype)
 {
     return dtype == TW_F32 || dtype == TW_F16 || dtype == TW_BF16 || dtype == TW_F64;

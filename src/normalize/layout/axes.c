@@ -171,7 +171,7 @@ static bool carries_axes(const tw_node *node)
 static bool is_elementwise(const tw_node *node)
 {
     return tw_is(node, TW_OPCODE_identity) || tw_is_conversion(node) || tw_is_unary(node) ||
-           tw_is_binary(node);
+           tw_is_binary(node) || tw_is(node, TW_OPCODE_where);
 }
 
 tw_carry tw_carry_of(const tw_node *node, bool flatten)
