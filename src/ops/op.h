@@ -119,7 +119,7 @@ typedef struct tw_opdef {
     float (*scalar)(float x, const void *attributes);
 
     const char *limits;  /* text for the docs of what `shape` and `lower` refuse */
-    const char *samples; /* text IR lines for the property tests, see docs/architecture.md */
+    const char *samples; /* one-node graphs of the text IR, for tests/unit/test_samples.c */
     const char *onnx;    /* space-separated ONNX names that map straight to it (families), or "" */
     const char *tests;   /* space-separated names of independent vectors, filled by rows */
 
