@@ -29,7 +29,7 @@ static const struct {
     {"exp", tw_expf, exp, 1.0},
     {"log", tw_logf, log, 1.0},
     {"tanh", tw_tanhf, tanh, 1.5},
-    {"sigmoid", tw_sigmoidf, sigmoid, 2.25},
+    {"sigmoid", tw_sigmoidf, sigmoid, 2.5},
     {"softplus", tw_softplusf, softplus, 2.0},
     {"log1p", tw_log1pf, log1p, 1.0},
     {"expm1", tw_expm1f, expm1, 1.5},
