@@ -73,6 +73,7 @@ static bool value_tensor(tw_writer *w, const tw_value *v, uint32_t *index)
         tw_tensor t = tw_tensor_of(v);
         if (!place_tensor(w, v, &t))
             return false;
+        t.window = (uint32_t)w->schedule->windows[v->index].rows;
         w->tensor_of_value[v->index] = add_tensor(w, &t, v->name) + 1;
     }
     *index = (uint32_t)w->tensor_of_value[v->index] - 1;
@@ -185,7 +186,10 @@ static bool write_streams(tw_writer *w, const tw_segment *g, tw_plan_segment *p)
             const tw_value *v = steps[i].node->out[k];
             if (!v)
                 continue;
-            tw_plan_stream stream = {0, (uint32_t)i, 1, 0};
+            const tw_value *over = w->schedule->windows[v->index].over;
+            tw_plan_stream stream = {0, (uint32_t)i, 1, 0, TW_ABSENT};
+            if (over)
+                stream.over = (uint32_t)w->stream_of_value[over->index] - 1;
             for (int r = g->step_count - 1; r > i; r--)
                 for (int in = 0; in < steps[r].node->in_count; in++)
                     if (steps[r].node->in[in] == v) {

@@ -108,6 +108,15 @@ static void place_view(tw_schedule *s, const tw_node *node, const int *last, int
         root_last[from->buffer] = read;
 }
 
+/* Bytes of a value's window, or of all of it. */
+static uint32_t kept_bytes(const tw_step *step, const tw_value *v, const tw_window *window)
+{
+    uint32_t bytes = tw_shape_bytes(&v->shape);
+    if (window->rows == 0)
+        return bytes;
+    return bytes / (uint32_t)v->shape.dim[step->axis] * (uint32_t)window->rows;
+}
+
 /* Only one step fires at a time: the scratch of a segment is as large as its largest. */
 static void share_scratch(tw_schedule *s, int index)
 {
@@ -142,9 +151,14 @@ static void place_step(tw_schedule *s, int index, bool in_place, const int *last
             name_value(s, out, s->places[current->index].buffer, out);
             continue;
         }
+        const tw_window *window = &s->windows[out->index];
+        if (window->over) { /* a rolling segment's in place: one window for both */
+            name_value(s, out, s->places[window->over->index].buffer, out);
+            continue;
+        }
         int b = over >= 0 ? s->places[node->in[over]->index].buffer
                           : add_step_buffer(s, out->name, TW_BUFFER_ACTIVATION,
-                                            tw_shape_bytes(&out->shape), index);
+                                            kept_bytes(step, out, window), index);
         name_value(s, out, b, out);
         if (over < 0 || root_last[b] < last[out->index])
             root_last[b] = last[out->index];

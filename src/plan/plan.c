@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "plan/schedule.h"
+#include "plan/search.h"
 
 uint32_t tw_fast_total(const tw_schedule *s)
 {
@@ -58,20 +58,62 @@ static bool refuse(const tw_schedule *s, const tw_memories *m, tw_diag *diag)
                    m->slow.given ? "" : ", or add slow memory (-m FAST+SLOW)");
 }
 
-/* Fit the budget: as it is, or with the largest tensors in slow memory. */
-static bool fit(tw_schedule *s, const tw_memories *m, tw_diag *diag)
+/* Buffers and addresses for the segments as they stand. */
+static void place_segments(tw_schedule *s)
 {
-    s->smallest_budget = tw_fast_total(s);
-    if (!m->fast.bounded || tw_fast_total(s) <= m->fast.bytes)
-        return s->fits = true;
-    while (m->slow.given && tw_fast_total(s) > m->fast.bytes) {
-        if (!tw_spill(s))
-            break;
+    tw_count_counters(s);
+    tw_plan_buffers(s, true);
+    place_all(s);
+}
+
+/* Move what does not fit into slow memory, the largest first. */
+static void spill(tw_schedule *s, const tw_memories *m)
+{
+    while (m->slow.given && tw_fast_total(s) > m->fast.bytes && tw_spill(s))
         place_all(s);
+}
+
+static bool is_within(const tw_schedule *s, const tw_memories *m)
+{
+    return (!m->fast.bounded || tw_fast_total(s) <= m->fast.bytes) &&
+           (!m->slow.bounded || s->region_bytes[TW_REGION_SLOW] <= m->slow.bytes);
+}
+
+/* The preferred segmentation within the budget. The search counts bytes, the addresses may lose a few
+ * to gaps: then it is asked again for as much less. */
+static bool search_within(tw_schedule *s, tw_search *search, const tw_compile_options *options)
+{
+    const tw_memories *m = &options->memories;
+    int64_t limit = m->fast.bounded ? (int64_t)m->fast.bytes : INT64_MAX;
+    for (int tries = 0; tries < 8 && limit > 0; tries++) {
+        if (!tw_search_apply(search, limit, options->prefer, s))
+            return false;
+        place_segments(s);
+        if (is_within(s, m))
+            return true;
+        limit -= (int64_t)tw_fast_total(s) - m->fast.bytes;
     }
-    s->fits = tw_fast_total(s) <= m->fast.bytes &&
-              (!m->slow.bounded || s->region_bytes[TW_REGION_SLOW] <= m->slow.bytes);
-    return s->fits ? true : refuse(s, m, diag);
+    return false;
+}
+
+static bool plan_rolling(tw_schedule *s, const tw_compile_options *options, tw_arena *arena)
+{
+    const tw_memories *m = &options->memories;
+    tw_scene scene;
+    tw_scene_build(&scene, s, arena);
+    tw_search *search = tw_search_open(&scene, arena);
+    if (!tw_search_apply(search, INT64_MAX, TW_PREFER_MEMORY, s))
+        return false;
+    place_segments(s);
+    s->smallest_budget = tw_fast_total(s);
+    if (options->prefer == TW_PREFER_MEMORY && is_within(s, m))
+        return true;
+    if (search_within(s, search, options))
+        return true;
+    tw_search_apply(search, INT64_MAX, TW_PREFER_MEMORY, s);
+    place_segments(s);
+    spill(s, m);
+    return is_within(s, m);
 }
 
 bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s, tw_diag *diag)
@@ -82,14 +124,23 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
     s->backend = tw_backend_find(options->backends ? options->backends : "reference", diag);
     if (!s->backend || !tw_plan_steps(s, options, diag) || !tw_plan_order(s, diag))
         return false;
+    s->windows = tw_alloc_array(s->arena, (size_t)graph->value_count + 1, sizeof *s->windows);
     tw_plan_segments(s, options);
     tw_plan_buffers(s, false);
     s->layerwise = tw_live_peak(s, true, NULL);
-    tw_plan_buffers(s, true);
-    place_all(s);
+    if (options->random_bands) {
+        place_segments(s);
+        s->smallest_budget = tw_fast_total(s);
+        spill(s, &options->memories);
+        s->fits = is_within(s, &options->memories);
+    } else {
+        tw_arena *arena = tw_arena_new();
+        s->fits = plan_rolling(s, options, arena);
+        tw_arena_free(arena);
+    }
     s->bound = tw_live_peak(s, false, &s->bound_step);
     if (s->region_bytes[TW_REGION_FAST] > INT32_MAX)
         return tw_fail(diag, TW_CODE_UNSUPPORTED, NULL, NULL,
                        "the activations take more than 2 GB");
-    return fit(s, &options->memories, diag);
+    return s->fits ? true : refuse(s, &options->memories, diag);
 }

@@ -38,6 +38,12 @@ typedef struct tw_step {
     int scratch, memory;   /* buffers, or -1; the steps of a segment share one scratch */
 } tw_step;
 
+/* How much of a value is kept while its segment rolls. */
+typedef struct tw_window {
+    int32_t rows;         /* 0: all of it */
+    const tw_value *over; /* its rows take the place of this value's, in one window; or null */
+} tw_window;
+
 typedef struct tw_segment {
     int first_step, step_count;
     int axis;
@@ -52,6 +58,7 @@ typedef struct tw_schedule {
     tw_segment *segments;
     int segment_count;
     tw_place *places;      /* by value->index */
+    tw_window *windows;    /* by value->index */
     tw_buffer *buffers;
     int buffer_count, buffer_capacity;
     int counters;          /* the buffer of the row counters */
@@ -80,6 +87,8 @@ bool tw_plan_order(tw_schedule *schedule, tw_diag *diag);
 /* Segments and bands: one segment a step, whole; with options->random_bands, random runs of steps
  * that roll through each other in random bands (all tensors still whole). */
 void tw_plan_segments(tw_schedule *schedule, const tw_compile_options *options);
+/* Row counters for the largest segment. */
+void tw_count_counters(tw_schedule *schedule);
 /* Buffers with lifetimes: views and in-place results share their source's. */
 void tw_plan_buffers(tw_schedule *schedule, bool in_place);
 /* Largest sum of bytes live in the fast region over the steps; *step receives where (may be null). */

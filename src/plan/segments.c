@@ -71,6 +71,11 @@ void tw_plan_segments(tw_schedule *s, const tw_compile_options *options)
             s->segments[s->segment_count++] = (tw_segment){i, 1, step->axis};
         step->segment = s->segment_count - 1;
     }
+}
+
+void tw_count_counters(tw_schedule *s)
+{
+    s->counter_count = 0;
     for (int g = 0; g < s->segment_count; g++) {
         uint32_t counters = 0;
         for (int i = 0; i < s->segments[g].step_count; i++)

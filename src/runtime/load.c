@@ -233,6 +233,15 @@ static tw_status check_stream(const tw_model *m, const tw_plan_segment *segment,
         return TW_E_FORMAT;
     if (s->first_reader <= s->last_reader && s->last_reader >= segment->step_count)
         return TW_E_FORMAT;
+    if (s->over != TW_ABSENT) {
+        const tw_plan_stream *leader;
+        if (s->over >= index)
+            return TW_E_FORMAT;
+        leader = &m->streams[segment->first_stream + s->over]; /* checked before */
+        if (leader->over != TW_ABSENT || m->tensors[leader->tensor].window != t->window ||
+            t->window == 0)
+            return TW_E_FORMAT;
+    }
     return check_tensor(m, t, segment->axis);
 }
 

@@ -92,6 +92,8 @@ typedef struct tw_plan_stream {
     uint32_t producer; /* step index within the segment, or TW_ABSENT for the source */
     /* Steps within the segment that read it; first > last: none. */
     uint32_t first_reader, last_reader;
+    uint32_t over; /* an earlier stream in whose window this one's rows replace those already read,
+                      or TW_ABSENT: it has a window (or a whole tensor) of its own */
 } tw_plan_stream;
 
 /* One kernel, called once per band. */
@@ -146,7 +148,7 @@ TW_ASSERT_SIZE(tw_tensor, 72);
 TW_ASSERT_SIZE(tw_plan_section, 16);
 TW_ASSERT_SIZE(tw_plan_header, 128);
 TW_ASSERT_SIZE(tw_plan_segment, 32);
-TW_ASSERT_SIZE(tw_plan_stream, 16);
+TW_ASSERT_SIZE(tw_plan_stream, 20);
 TW_ASSERT_SIZE(tw_plan_step, 72);
 TW_ASSERT_SIZE(tw_plan_operand, 32);
 TW_ASSERT_SIZE(tw_plan_blob, 8);

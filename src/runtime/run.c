@@ -83,6 +83,30 @@ static int is_done(const tw_runner *r, uint32_t index)
     return r->step[index].a >= step_extent(r, step_at(r, index));
 }
 
+/* The stream whose window (and first row kept) is this one's. */
+static uint32_t leader_of(const tw_runner *r, uint32_t stream)
+{
+    const uint32_t over = r->model->streams[r->segment->first_stream + stream].over;
+    return over == TW_ABSENT ? stream : over;
+}
+
+/* Rows for which there is room in the windows a step writes. */
+static int32_t room_of(const tw_runner *r, uint32_t index)
+{
+    const tw_plan_step *s = step_at(r, index);
+    int32_t room = TW_ALL_ROWS;
+    uint32_t i;
+    for (i = 0; i < s->output_count; i++) {
+        const tw_plan_operand *o = &r->model->operands[s->first_operand + s->input_count + i];
+        if (o->tensor == TW_ABSENT || tensor_of(r, o)->window == 0 ||
+            tensor_of(r, o)->window > (uint32_t)TW_ALL_ROWS || leader_of(r, o->stream) != o->stream)
+            continue;
+        room = min32(room, (int32_t)tensor_of(r, o)->window -
+                               (min32(r->step[index].a, rows_of(r, o)) - r->stream[o->stream].a));
+    }
+    return room;
+}
+
 /* What a step could do now. */
 typedef struct tw_reach {
     int32_t allowed;   /* output rows (virtual) its inputs allow */
@@ -121,6 +145,7 @@ static int32_t rows_to_fire(const tw_runner *r, uint32_t index, const tw_reach *
     const tw_plan_step *s = step_at(r, index);
     const int32_t band = s->band > (uint32_t)TW_ALL_ROWS ? TW_ALL_ROWS : (int32_t)s->band;
     const int32_t made = r->step[index].a;
+    int32_t made_room;
     if (reach->fresh >= 0) {
         if (made >= TW_ALL_ROWS || reach->allowed == 0)
             return -1;
@@ -128,7 +153,10 @@ static int32_t rows_to_fire(const tw_runner *r, uint32_t index, const tw_reach *
     }
     if (reach->allowed <= made)
         return -1;
-    return min32(min32(reach->allowed, step_extent(r, s)) - made, band);
+    if (made >= step_extent(r, s))
+        return 0; /* only padding is added */
+    made_room = min32(band, room_of(r, index));
+    return made_room > 0 ? min32(min32(reach->allowed, step_extent(r, s)) - made, made_room) : -1;
 }
 
 static uint32_t row_bytes(const tw_runner *r, const tw_tensor *t)
@@ -143,7 +171,7 @@ static int make_view(const tw_runner *r, const tw_plan_operand *o, int32_t first
                      tw_view *v)
 {
     const tw_tensor *t = tensor_of(r, o);
-    int32_t base = o->stream == TW_ABSENT ? 0 : r->stream[o->stream].a;
+    int32_t base = o->stream == TW_ABSENT ? 0 : r->stream[leader_of(r, o->stream)].a;
     v->tensor = t;
     v->axis = 0;
     v->row = v->fresh = 0;
@@ -249,28 +277,43 @@ static int32_t still_needs(const tw_runner *r, uint32_t index, uint32_t stream)
     return needed;
 }
 
-/* Give up the rows of an input's window that no reader needs any more: the rest moves down. */
+/* First row of a stream that any of its readers still needs. */
+static int32_t kept_from(const tw_runner *r, uint32_t stream)
+{
+    const tw_plan_stream *s = &r->model->streams[r->segment->first_stream + stream];
+    int32_t first = TW_ALL_ROWS;
+    uint32_t i;
+    for (i = s->first_reader; i <= s->last_reader; i++)
+        first = min32(first, still_needs(r, i, stream));
+    return first;
+}
+
+/* Give up the rows of an input's window that no reader needs any more, neither of the window's own
+ * stream nor of those that lie over it: the rest moves down. */
 static void release(const tw_runner *r, const tw_plan_operand *o)
 {
+    const tw_plan_stream *streams = &r->model->streams[r->segment->first_stream];
     const tw_tensor *t;
-    const tw_plan_stream *s;
     int32_t have, base, keep;
-    uint32_t i;
+    uint32_t leader, i;
     if (o->tensor == TW_ABSENT || o->stream == TW_ABSENT || tensor_of(r, o)->window == 0)
         return;
-    t = tensor_of(r, o);
-    s = &r->model->streams[r->segment->first_stream + o->stream];
-    base = r->stream[o->stream].a;
-    have = min32(available(r, o), rows_of(r, o));
-    keep = have;
-    for (i = s->first_reader; i <= s->last_reader && keep > base; i++)
-        keep = min32(keep, still_needs(r, i, o->stream));
+    leader = leader_of(r, o->stream);
+    t = &r->model->tensors[streams[leader].tensor];
+    base = r->stream[leader].a;
+    have = streams[leader].producer == TW_ABSENT ? r->stream[leader].b
+                                                 : r->step[streams[leader].producer].a;
+    have = min32(have, tw_extent(t, r->segment->axis));
+    keep = min32(have, kept_from(r, leader));
+    for (i = leader + 1; i < r->segment->stream_count && keep > base; i++)
+        if (streams[i].over == leader)
+            keep = min32(keep, kept_from(r, i));
     if (keep > base) {
         uint32_t bytes = row_bytes(r, t);
         uint8_t *data = region_base(r->context, r->model, t->region) + t->offset;
         memmove(data, data + (uint32_t)(keep - base) * bytes, (uint32_t)(have - keep) * bytes);
         r->context->moved += (uint32_t)(have - keep) * bytes;
-        r->stream[o->stream].a = keep;
+        r->stream[leader].a = keep;
     }
 }
 
@@ -324,8 +367,8 @@ static int32_t turn(tw_runner *r)
             tw_status status = fire(r, i, &reach, rows);
             return status == TW_OK ? 1 : (int32_t)status;
         }
-        if (rows >= 0 || (reach.fresh < 0 && reach.allowed > r->step[i].a)) {
-            r->step[i].a = reach.allowed; /* all real rows are made: only padding is added */
+        if (rows == 0) {
+            r->step[i].a = reach.allowed;
             return 1;
         }
     }

@@ -1,0 +1,217 @@
+/* What the segment search knows of the steps. */
+#include "plan/scene.h"
+
+#include <string.h>
+
+#include "plan/ends.h"
+
+static const tw_value *root_of(const tw_value *v)
+{
+    while (v->producer && v->producer->op->kind == TW_VIEW)
+        v = v->producer->in[0];
+    return v;
+}
+
+static int64_t aligned(int64_t bytes)
+{
+    return (bytes + TW_PLAN_ALIGN - 1) / TW_PLAN_ALIGN * TW_PLAN_ALIGN;
+}
+
+static int add_value(tw_scene *scene, int *index_of, const tw_value *v, int maker)
+{
+    scene->values[scene->value_count] =
+        (tw_scene_value){v, aligned(tw_shape_bytes(&v->shape)), maker, maker < 0 ? 0 : maker};
+    index_of[v->index] = ++scene->value_count;
+    return scene->value_count - 1;
+}
+
+static void add_step(tw_scene *scene, int step, int *index_of)
+{
+    tw_schedule *s = scene->schedule;
+    const tw_node *node = s->steps[step].node;
+    tw_scene_read *reads = tw_alloc_array(scene->arena, (size_t)node->in_count + 1, sizeof *reads);
+    int *makes = tw_alloc_array(scene->arena, (size_t)node->out_count + 1, sizeof *makes);
+    scene->reads[step] = reads;
+    scene->makes[step] = makes;
+    scene->alone[step] = s->steps[step].at_once || s->steps[step].extent == 0;
+    scene->first_make[step] = scene->value_count;
+    for (int i = 0; i < node->in_count; i++) {
+        const tw_value *root = node->in[i] ? root_of(node->in[i]) : NULL;
+        reads[i].value = root ? index_of[root->index] - 1 : -1;
+        reads[i].view = root != node->in[i];
+        if (reads[i].value >= 0)
+            scene->values[reads[i].value].last = step;
+    }
+    for (int i = 0; i < node->out_count; i++) {
+        const tw_value *v = node->out[i];
+        bool state = v && tw_state_written(s->graph, v) >= 0;
+        makes[i] = v && !state ? add_value(scene, index_of, v, step) : -1;
+        scene->alone[step] |= state;
+    }
+}
+
+void tw_scene_build(tw_scene *scene, tw_schedule *s, tw_arena *arena)
+{
+    const tw_graph *g = s->graph;
+    size_t steps = (size_t)s->step_count + 1, values = (size_t)g->value_count + 1;
+    *scene = (tw_scene){.schedule = s, .arena = arena};
+    scene->values = tw_alloc_array(arena, values, sizeof *scene->values);
+    scene->reads = tw_alloc_array(arena, steps, sizeof *scene->reads);
+    scene->makes = tw_alloc_array(arena, steps, sizeof *scene->makes);
+    scene->first_make = tw_alloc_array(arena, steps, sizeof *scene->first_make);
+    scene->base = tw_alloc_array(arena, steps + 1, sizeof *scene->base);
+    scene->alone = tw_alloc_array(arena, steps, sizeof *scene->alone);
+    int *index_of = tw_alloc_array(arena, values, sizeof *index_of);
+    for (int i = 0; i < g->value_count; i++)
+        g->values[i]->index = i;
+    for (int i = 0; i < g->input_count; i++)
+        add_value(scene, index_of, g->inputs[i], -1);
+    for (int i = 0; i < s->step_count; i++)
+        add_step(scene, i, index_of);
+    for (int i = 0; i < g->output_count; i++) {
+        int v = index_of[root_of(g->outputs[i])->index] - 1;
+        if (v >= 0)
+            scene->values[v].last = s->step_count;
+    }
+    /* bytes alive across the start of each step */
+    int64_t *change = tw_alloc_array(arena, steps + 2, sizeof *change);
+    for (int v = 0; v < scene->value_count; v++) {
+        change[scene->values[v].maker + 1] += scene->values[v].bytes;
+        int end = scene->values[v].last < s->step_count ? scene->values[v].last + 1 : s->step_count;
+        change[end] -= scene->values[v].bytes;
+    }
+    int64_t live = 0;
+    for (int i = 0; i < s->step_count; i++) {
+        live += change[i];
+        scene->base[i] = live;
+    }
+    /* A value nobody reads is live at its own step only: made there, it is not part of the base. */
+}
+
+static int32_t extent_of(const tw_value *v, int axis)
+{
+    return axis < v->shape.rank ? v->shape.dim[axis] : 1;
+}
+
+/* The stream among the reads of `step` that its only result may replace row by row, or -1. */
+static int overlay(const tw_roll *roll, const tw_scene *scene, int from, int step, int out)
+{
+    const tw_roll_step *s = &roll->steps[step];
+    const tw_node *node = scene->schedule->steps[from + step].node;
+    int read = 0;
+    if (!node->op->in_place || s->write_count != 1 || s->accumulates)
+        return -1;
+    for (int i = 0; i < node->in_count; i++) {
+        int v = scene->reads[from + step][i].value;
+        if (v < 0 || scene->values[v].maker < from)
+            continue;
+        const tw_roll_read *r = &s->reads[read++];
+        const tw_roll_stream *in = &roll->streams[r->stream];
+        bool taken = false, later = false;
+        for (int k = 0; k < roll->stream_count; k++)
+            taken |= roll->streams[k].over == r->stream;
+        later = scene->values[v].last > from + step;
+        if (!taken && !later && !in->whole && r->map.rows == TW_ROWS_MAPPED &&
+            in->row_bytes == roll->streams[out].row_bytes &&
+            in->extent == roll->streams[out].extent && node->op->in_place(node, i))
+            return r->stream;
+    }
+    return -1;
+}
+
+static bool add_roll_step(const tw_scene *scene, int from, int to, int step, tw_roll *roll, int *of,
+                          int *stream_of, int32_t band, tw_arena *arena)
+{
+    const tw_step *s = &scene->schedule->steps[step];
+    tw_roll_step *r = &roll->steps[step - from];
+    const int first = scene->first_make[from]; /* stream_of counts from here */
+    r->reads = tw_alloc_array(arena, (size_t)s->node->in_count + 1, sizeof *r->reads);
+    r->writes = tw_alloc_array(arena, (size_t)s->node->out_count + 1, sizeof *r->writes);
+    r->extent = s->extent;
+    r->band = band < s->extent ? band : s->extent;
+    r->accumulates = s->accumulates;
+    for (int i = 0; i < s->node->in_count; i++) {
+        int v = scene->reads[step][i].value;
+        if (v < 0 || scene->values[v].maker < from)
+            continue; /* resident */
+        if (scene->reads[step][i].view)
+            return false;
+        r->reads[r->read_count++] = (tw_roll_read){stream_of[v - first], s->map[i]};
+    }
+    for (int i = 0; i < s->node->out_count; i++) {
+        int v = scene->makes[step][i];
+        if (v < 0)
+            continue;
+        const tw_value *value = scene->values[v].value;
+        int k = roll->stream_count++;
+        int32_t extent = extent_of(value, s->axis);
+        if (extent == 0)
+            return false;
+        roll->streams[k] = (tw_roll_stream){step - from, extent,
+                                            tw_shape_bytes(&value->shape) / (uint32_t)extent,
+                                            scene->values[v].last >= to, -1, 0};
+        if (s->axis >= value->shape.rank || s->accumulates)
+            roll->streams[k].whole = true;
+        stream_of[v - first] = k;
+        of[k] = v;
+        r->writes[r->write_count++] = k;
+        if (!roll->streams[k].whole)
+            roll->streams[k].over = overlay(roll, scene, from, step - from, k);
+    }
+    return true;
+}
+
+bool tw_scene_roll(const tw_scene *scene, int from, int to, int32_t band, tw_roll *roll, int *of,
+                   tw_arena *arena)
+{
+    int streams = 0;
+    for (int i = from; i < to; i++) {
+        if (scene->alone[i] || scene->schedule->steps[i].axis != scene->schedule->steps[from].axis)
+            return false;
+        streams += scene->schedule->steps[i].node->out_count;
+    }
+    *roll = (tw_roll){.source_band = band};
+    roll->step_count = to - from;
+    roll->steps = tw_alloc_array(arena, (size_t)(to - from), sizeof *roll->steps);
+    roll->streams = tw_alloc_array(arena, (size_t)streams + 1, sizeof *roll->streams);
+    int *stream_of = tw_alloc_array(arena, (size_t)streams + 1, sizeof *stream_of);
+    int *own = of ? of : tw_alloc_array(arena, (size_t)streams + 1, sizeof *own);
+    for (int i = from; i < to; i++)
+        if (!add_roll_step(scene, from, to, i, roll, own, stream_of, band, arena))
+            return false;
+    return true;
+}
+
+/* One step whole: what it may write in place costs nothing more. */
+static int64_t saved_in_place(const tw_scene *scene, int step)
+{
+    const tw_node *node = scene->schedule->steps[step].node;
+    if (!node->op->in_place || node->out_count != 1 || scene->makes[step][0] < 0)
+        return 0;
+    for (int i = 0; i < node->in_count; i++) {
+        int v = scene->reads[step][i].value;
+        if (v >= 0 && scene->values[v].last == step && node->op->in_place(node, i) &&
+            scene->values[v].bytes == scene->values[scene->makes[step][0]].bytes)
+            return scene->values[v].bytes;
+    }
+    return 0;
+}
+
+int64_t tw_scene_bytes(const tw_scene *scene, int from, int to, const tw_roll *roll)
+{
+    int64_t bytes = scene->base[from], scratch = 0;
+    for (int i = from; i < to; i++) {
+        const tw_lowering *l = &scene->schedule->steps[i].lowering;
+        scratch = aligned(l->scratch) > scratch ? aligned(l->scratch) : scratch;
+        bytes += aligned(l->memory);
+    }
+    if (roll) {
+        bytes += tw_roll_bytes(roll);
+    } else {
+        for (int i = 0; i < scene->schedule->steps[from].node->out_count; i++)
+            if (scene->makes[from][i] >= 0)
+                bytes += scene->values[scene->makes[from][i]].bytes;
+        bytes -= saved_in_place(scene, from);
+    }
+    return bytes + scratch;
+}

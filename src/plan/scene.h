@@ -1,0 +1,42 @@
+/* What the segment search knows of the steps: who reads what, how large, how long. */
+#ifndef TW_PLAN_SCENE_H
+#define TW_PLAN_SCENE_H
+
+#include "plan/roll.h"
+#include "plan/schedule.h"
+
+typedef struct tw_scene_value {
+    const tw_value *value; /* a root: what owns the bytes */
+    int64_t bytes;
+    int maker;             /* step, or -1: there from the start */
+    int last;              /* the last step that reads it or a view of it; step_count: an output */
+} tw_scene_value;
+
+typedef struct tw_scene_read {
+    int value; /* scene value, or -1: a constant, a state, or absent */
+    bool view; /* read through a view: its rows are others */
+} tw_scene_read;
+
+typedef struct tw_scene {
+    tw_schedule *schedule;
+    tw_arena *arena;
+    tw_scene_value *values;
+    int value_count;
+    tw_scene_read **reads; /* by step, by input */
+    int **makes;           /* by step, by output: scene value, or -1 */
+    int *first_make;       /* by step: scene values made before it; makes are numbered in order */
+    int64_t *base;         /* by step: bytes of values made before it and read at it or later */
+    bool *alone;           /* by step: cannot share a segment */
+} tw_scene;
+
+void tw_scene_build(tw_scene *scene, tw_schedule *schedule, tw_arena *arena);
+
+/* Rows of steps [from, to) in bands of `band`. False: these steps cannot roll together. `of`, where
+ * not null, receives the scene value of each stream. */
+bool tw_scene_roll(const tw_scene *scene, int from, int to, int32_t band, tw_roll *roll, int *of,
+                   tw_arena *arena);
+
+/* Bytes while steps [from, to) run with these windows; roll null: one step, whole. */
+int64_t tw_scene_bytes(const tw_scene *scene, int from, int to, const tw_roll *roll);
+
+#endif

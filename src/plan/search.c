@@ -1,0 +1,294 @@
+/* The segment search. */
+#include "plan/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A stretch of steps [from, to) in bands of `band` rows; band 0: one step, whole. */
+typedef struct tw_stretch {
+    int from, to;
+    int32_t band;
+    bool refused; /* it came to a stop when simulated */
+    int64_t bytes;
+    double cost;
+} tw_stretch;
+
+struct tw_search {
+    const tw_scene *scene;
+    tw_arena *arena;
+    tw_stretch *runs; /* grouped by `to` */
+    int count, capacity;
+    int *first_of; /* by `to`: first run that ends there; [n + 1]: count */
+    int steps;
+};
+
+/* ---- prices ---- */
+
+/* Cycles, roughly, of a portable kernel on a small core: work, calls, bytes moved. Only ratios
+ * matter. */
+static double price(const tw_scene *scene, int from, int to, const tw_roll *roll)
+{
+    const double call = 400, move = 0.25;
+    double cost = 0;
+    for (int i = from; i < to; i++) {
+        const tw_step *s = &scene->schedule->steps[i];
+        int32_t band = roll ? roll->steps[i - from].band : s->extent;
+        double calls = band > 0 ? ceil((double)s->extent / band) : 1;
+        cost += (double)s->work + calls * call;
+        for (int k = 0; roll && k < roll->steps[i - from].read_count; k++) {
+            const tw_roll_stream *in = &roll->streams[roll->steps[i - from].reads[k].stream];
+            if (!in->whole) /* what stays of the window moves down at every call */
+                cost += calls * move * (double)(in->row_bytes * (in->rows > 1 ? in->rows - 1 : 0));
+        }
+    }
+    return cost;
+}
+
+static void add_run(tw_search *s, tw_stretch run)
+{
+    tw_grow(s->arena, &s->runs, s->count, &s->capacity, sizeof *s->runs);
+    s->runs[s->count++] = run;
+}
+
+static void price_rolling(tw_search *s, int from, int to, int32_t band)
+{
+    tw_arena *arena = tw_arena_new();
+    tw_roll roll;
+    if (tw_scene_roll(s->scene, from, to, band, &roll, NULL, arena)) {
+        tw_roll_estimate(&roll, arena);
+        add_run(s, (tw_stretch){from, to, band, false, tw_scene_bytes(s->scene, from, to, &roll),
+                            price(s->scene, from, to, &roll)});
+    }
+    tw_arena_free(arena);
+}
+
+tw_search *tw_search_open(const tw_scene *scene, tw_arena *arena)
+{
+    static const int32_t all_bands[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 0};
+    static const int32_t few_bands[] = {1, 4, 16, 0};
+    enum { LONGEST = 96, MANY = 160, LONGEST_OF_MANY = 24 };
+    tw_search *s = tw_alloc(arena, sizeof *s);
+    s->scene = scene;
+    s->arena = arena;
+    s->steps = scene->schedule->step_count;
+    const int32_t *bands = s->steps > MANY ? few_bands : all_bands;
+    int longest = s->steps > MANY ? LONGEST_OF_MANY : LONGEST;
+    s->first_of = tw_alloc_array(arena, (size_t)s->steps + 2, sizeof *s->first_of);
+    for (int to = 1; to <= s->steps; to++) {
+        s->first_of[to] = s->count;
+        add_run(s, (tw_stretch){to - 1, to, 0, false, tw_scene_bytes(scene, to - 1, to, NULL),
+                            price(scene, to - 1, to, NULL)});
+        for (int from = to - 2; from >= 0 && to - from <= longest; from--) {
+            int32_t tallest = 0;
+            if (scene->alone[from] || scene->schedule->steps[from].axis !=
+                                          scene->schedule->steps[to - 1].axis)
+                break;
+            for (int i = from; i < to; i++)
+                if (scene->schedule->steps[i].extent > tallest)
+                    tallest = scene->schedule->steps[i].extent;
+            for (int b = 0; bands[b] && (b == 0 || bands[b] < tallest); b++)
+                price_rolling(s, from, to, bands[b]);
+        }
+    }
+    s->first_of[s->steps + 1] = s->count;
+    return s;
+}
+
+/* ---- cuts ---- */
+
+int64_t tw_search_least(const tw_search *s)
+{
+    int64_t *peak = calloc((size_t)s->steps + 1, sizeof *peak);
+    if (!peak)
+        abort();
+    for (int to = 1; to <= s->steps; to++) {
+        peak[to] = INT64_MAX;
+        for (int r = s->first_of[to]; r < s->first_of[to + 1]; r++) {
+            const tw_stretch *run = &s->runs[r];
+            int64_t p = run->bytes > peak[run->from] ? run->bytes : peak[run->from];
+            if (!run->refused && p < peak[to])
+                peak[to] = p;
+        }
+    }
+    int64_t least = peak[s->steps];
+    free(peak);
+    return least;
+}
+
+/* Least cost within the budget; chosen[to]: the run that ends there. Infinite when none fits. */
+static double cheapest(const tw_search *s, int64_t budget, int *chosen)
+{
+    double *cost = calloc((size_t)s->steps + 1, sizeof *cost);
+    if (!cost)
+        abort();
+    for (int to = 1; to <= s->steps; to++) {
+        cost[to] = INFINITY;
+        for (int r = s->first_of[to]; r < s->first_of[to + 1]; r++) {
+            const tw_stretch *run = &s->runs[r];
+            if (run->refused || run->bytes > budget || cost[run->from] + run->cost >= cost[to])
+                continue;
+            cost[to] = cost[run->from] + run->cost;
+            if (chosen)
+                chosen[to] = r;
+        }
+    }
+    double total = cost[s->steps];
+    free(cost);
+    return total;
+}
+
+static int by_size(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* The distinct sizes of runs, ascending, from `least` to `most`: where the answer can change. */
+static int sizes(const tw_search *s, int64_t least, int64_t most, int64_t *size)
+{
+    int count = 0, unique = 0;
+    for (int r = 0; r < s->count; r++)
+        if (!s->runs[r].refused && s->runs[r].bytes >= least && s->runs[r].bytes <= most)
+            size[count++] = s->runs[r].bytes;
+    qsort(size, (size_t)count, sizeof *size, by_size);
+    for (int i = 0; i < count; i++)
+        if (i == 0 || size[i] != size[unique - 1])
+            size[unique++] = size[i];
+    return unique;
+}
+
+/* The smallest budget whose cost is at most `limit`. */
+static int64_t smallest_within(const tw_search *s, int64_t budget, double limit)
+{
+    tw_arena *arena = tw_arena_new();
+    int64_t *size = tw_alloc_array(arena, (size_t)s->count + 1, sizeof *size);
+    int low = 0, high = sizes(s, tw_search_least(s), budget, size) - 1;
+    int64_t found = budget;
+    while (low <= high) {
+        int middle = (low + high) / 2;
+        if (cheapest(s, size[middle], NULL) <= limit) {
+            found = size[middle];
+            high = middle - 1;
+        } else {
+            low = middle + 1;
+        }
+    }
+    tw_arena_free(arena);
+    return found;
+}
+
+int tw_search_pareto(const tw_search *s, tw_pareto *points, int most)
+{
+    tw_arena *arena = tw_arena_new();
+    int64_t *size = tw_alloc_array(arena, (size_t)s->count + 1, sizeof *size);
+    int count = sizes(s, tw_search_least(s), INT64_MAX, size), found = 0;
+    double last = INFINITY;
+    for (int i = 0; i < count && found < most; i++) {
+        double cost = cheapest(s, size[i], NULL);
+        if (cost < last * (1 - 1e-9))
+            points[found++] = (tw_pareto){size[i], cost};
+        last = cost < last ? cost : last;
+    }
+    tw_arena_free(arena);
+    return found;
+}
+
+/* ---- what was chosen, put into the schedule ---- */
+
+static void set_windows(const tw_search *s, const tw_roll *roll, const int *of, tw_schedule *out)
+{
+    for (int i = 0; i < roll->stream_count; i++) {
+        const tw_roll_stream *stream = &roll->streams[i];
+        const tw_value *v = s->scene->values[of[i]].value;
+        int leader = i;
+        while (roll->streams[leader].over >= 0)
+            leader = roll->streams[leader].over;
+        tw_window *w = &out->windows[v->index];
+        *w = (tw_window){0, NULL};
+        if (!stream->whole)
+            w->rows = roll->streams[leader].rows;
+        if (leader != i)
+            w->over = s->scene->values[of[leader]].value;
+    }
+}
+
+/* Simulate and tighten one run; false: it cannot roll. */
+static bool settle(tw_search *s, tw_stretch *run, tw_schedule *out)
+{
+    tw_arena *arena = tw_arena_new();
+    int streams = 1;
+    for (int i = run->from; i < run->to; i++)
+        streams += out->steps[i].node->out_count;
+    int *of = tw_alloc_array(arena, (size_t)streams, sizeof *of);
+    tw_roll roll;
+    tw_roll_run did;
+    bool ok = tw_scene_roll(s->scene, run->from, run->to, run->band, &roll, of, arena);
+    if (ok) {
+        tw_roll_estimate(&roll, arena);
+        ok = tw_roll_tighten(&roll, &did, arena);
+    }
+    if (ok) {
+        run->bytes = tw_scene_bytes(s->scene, run->from, run->to, &roll);
+        set_windows(s, &roll, of, out);
+        for (int i = run->from; i < run->to; i++)
+            out->steps[i].band = roll.steps[i - run->from].band;
+    }
+    tw_arena_free(arena);
+    return ok;
+}
+
+static bool write_segments(tw_search *s, const int *chosen, tw_schedule *out)
+{
+    int count = 0;
+    for (int to = s->steps; to > 0; to = s->runs[chosen[to]].from)
+        count++;
+    out->segment_count = count;
+    out->segments = tw_alloc_array(out->arena, (size_t)count + 1, sizeof *out->segments);
+    memset(out->windows, 0, sizeof *out->windows * (size_t)out->graph->value_count);
+    for (int to = s->steps; to > 0; to = s->runs[chosen[to]].from) {
+        tw_stretch *run = &s->runs[chosen[to]];
+        count--;
+        out->segments[count] = (tw_segment){run->from, run->to - run->from,
+                                            out->steps[run->from].axis};
+        for (int i = run->from; i < run->to; i++) {
+            out->steps[i].segment = count;
+            out->steps[i].band = out->steps[i].extent > 0 ? out->steps[i].extent : 1;
+        }
+        if (run->band && !settle(s, run, out)) {
+            run->refused = true;
+            return false;
+        }
+    }
+    return true;
+}
+
+bool tw_search_apply(tw_search *s, int64_t budget, tw_prefer prefer, tw_schedule *out)
+{
+    tw_arena *arena = tw_arena_new();
+    int *chosen = tw_alloc_array(arena, (size_t)s->steps + 1, sizeof *chosen);
+    bool ok = false;
+    if (s->steps == 0) {
+        out->segment_count = 0;
+        tw_arena_free(arena);
+        return true;
+    }
+    for (;;) { /* a run refused by simulation is one run fewer: this ends */
+        int64_t within = budget;
+        if (prefer == TW_PREFER_MEMORY) {
+            within = tw_search_least(s);
+            if (within > budget)
+                break;
+        }
+        double cost = cheapest(s, within, chosen);
+        if (!isfinite(cost))
+            break;
+        if (prefer == TW_PREFER_BALANCED)
+            cheapest(s, smallest_within(s, within, cost * 1.1), chosen);
+        ok = write_segments(s, chosen, out);
+        if (ok)
+            break;
+    }
+    tw_arena_free(arena);
+    return ok;
+}

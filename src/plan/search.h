@@ -1,0 +1,27 @@
+/* The segment search: where to cut the steps into segments and in bands of how many rows each rolls.
+ * Dynamic programming over cut points; exact for the costs and windows it is given. */
+#ifndef TW_PLAN_SEARCH_H
+#define TW_PLAN_SEARCH_H
+
+#include "plan/scene.h"
+
+typedef struct tw_search tw_search;
+
+/* Price every run of steps in every band height. Lives in the arena. */
+tw_search *tw_search_open(const tw_scene *scene, tw_arena *arena);
+
+/* The least peak that any segmentation reaches, in bytes of activations and scratch. */
+int64_t tw_search_least(const tw_search *search);
+
+/* The segmentation of least cost whose peak is at most `budget`; prefer balanced: the least peak
+ * whose cost is within 10% of that. Writes the schedule's segments, bands and windows. False: none. */
+bool tw_search_apply(tw_search *search, int64_t budget, tw_prefer prefer, tw_schedule *schedule);
+
+/* Peaks at which the best segmentation changes, ascending, with the cost of each. */
+typedef struct tw_pareto {
+    int64_t peak;
+    double cost;
+} tw_pareto;
+int tw_search_pareto(const tw_search *search, tw_pareto *points, int most);
+
+#endif
