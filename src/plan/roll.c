@@ -74,13 +74,16 @@ static void demands(const tw_roll *r, int64_t part, int64_t parts, int32_t *dema
             sink |= r->streams[s->writes[k]].whole;
         for (int j = i + 1; j < r->step_count && !read; j++)
             for (int k = 0; k < r->steps[j].read_count; k++)
-                read |= r->streams[r->steps[j].reads[k].stream].producer == i;
+                read |= r->steps[j].reads[k].stream >= 0 &&
+                        r->streams[r->steps[j].reads[k].stream].producer == i;
         if (s->accumulates && want > 0)
             want = s->extent; /* a reader wants the result: all of the input */
         if (sink || !read)
             want = max32(want, (int32_t)((s->extent * part + parts - 1) / parts));
         demand[i] = want = min32(want, s->extent);
         for (int k = 0; k < s->read_count; k++) {
+            if (s->reads[k].stream < 0)
+                continue;
             const tw_roll_stream *in = &r->streams[s->reads[k].stream];
             if (in->producer >= 0) {
                 int32_t rows = rows_needed(&s->reads[k].map, want, in->extent);
@@ -151,23 +154,64 @@ static bool is_overlaid(const tw_roll *r, int stream)
     return false;
 }
 
-/* Windows where several readers or an overlay meet: the largest span over a walk of the sinks. */
-static void span_windows(tw_roll *r, const bool *by_span, tw_arena *arena)
+/* Rows every step has made (or taken) as soon as possible when part/parts of every resident input has
+ * been let in. Virtual: counts go on past the last row. */
+static void supplies(const tw_roll *r, int64_t part, int64_t parts, int32_t *supply)
 {
-    int64_t parts = 1;
+    for (int i = 0; i < r->step_count; i++) {
+        const tw_roll_step *s = &r->steps[i];
+        int32_t rows = TW_ALL_ROWS;
+        for (int k = 0; k < s->read_count; k++) {
+            const tw_roll_read *read = &s->reads[k];
+            tw_plan_operand o = operand_of(&read->map);
+            int producer = read->stream < 0 ? -1 : r->streams[read->stream].producer;
+            int32_t v = producer >= 0 ? supply[producer]
+                                      : (int32_t)((read->extent * part + parts - 1) / parts);
+            if (producer >= 0 && r->steps[producer].accumulates)
+                v = v >= r->steps[producer].extent ? TW_ALL_ROWS : 0;
+            if (read->map.rows == TW_ROWS_MAPPED)
+                rows = min32(rows, tw_rows_allowed(&o, v));
+            else if (read->map.rows == TW_ROWS_ACCUMULATED)
+                rows = min32(rows, v);
+            else if (v < read->extent)
+                rows = 0;
+        }
+        if (s->accumulates)
+            rows = min32(rows, s->extent);
+        supply[i] = rows > supply[i] ? rows : supply[i];
+    }
+}
+
+/* One pass over a plain schedule: the largest span of rows each marked stream holds from what its
+ * readers still need to what has been made. */
+static void span_windows(const tw_roll *r, const bool *by_span, bool late, int32_t *rows,
+                         tw_arena *arena)
+{
+    int64_t parts = 1, padding = 0;
     size_t steps = (size_t)r->step_count;
     int32_t *now = tw_alloc_array(arena, steps, sizeof *now);
     int32_t *next = tw_alloc_array(arena, steps, sizeof *next);
     int32_t *kept = tw_alloc_array(arena, (size_t)r->stream_count, sizeof *kept);
     for (int i = 0; i < r->step_count; i++) {
-        int64_t firings = (r->steps[i].extent + r->steps[i].band - 1) / max32(r->steps[i].band, 1);
+        const tw_roll_step *s = &r->steps[i];
+        int64_t firings = (s->extent + s->band - 1) / max32(s->band, 1);
         parts = firings > parts ? firings : parts;
+        for (int k = 0; !late && k < s->read_count; k++) {
+            firings = (s->reads[k].extent + s->band - 1) / max32(s->band, 1);
+            if (s->reads[k].stream < 0 && s->reads[k].map.rows == TW_ROWS_MAPPED)
+                parts = firings > parts ? firings : parts;
+        }
     }
-    for (int64_t part = 0; part < parts; part++) {
-        memset(next, 0, sizeof *next * steps);
-        demands(r, part + 1, parts, next);
-        if (part == 0)
-            memset(now, 0, sizeof *now * steps);
+    if (!late)
+        padding = parts; /* past the last row, until everything is flushed */
+    for (int64_t part = 0; part < parts + padding; part++) {
+        bool complete = true;
+        if (late) {
+            memset(next, 0, sizeof *next * steps);
+            demands(r, part + 1, parts, next);
+        } else {
+            supplies(r, part + 1, parts, next);
+        }
         for (int i = 0; i < r->stream_count; i++)
             kept[i] = kept_from(r, i, now);
         for (int i = 0; i < r->stream_count; i++) /* overlays come after what they lie over */
@@ -176,13 +220,32 @@ static void span_windows(tw_roll *r, const bool *by_span, tw_arena *arena)
                 kept[l] = min32(kept[l], min32(kept[i], wanted_rows(r, i, now)));
             }
         for (int i = 0; i < r->stream_count; i++) {
-            if (!by_span[i])
-                continue;
-            int32_t end = wanted_rows(r, i, next);
-            r->streams[i].rows = max32(r->streams[i].rows, end - min32(kept[i], end));
+            int32_t end = min32(wanted_rows(r, i, next), r->streams[i].extent);
+            if (by_span[i])
+                rows[i] = max32(rows[i], end - min32(kept[i], end));
+            complete &= end == r->streams[i].extent;
         }
         memcpy(now, next, sizeof *now * steps);
+        if (complete)
+            break;
     }
+}
+
+/* Windows where several readers or an overlay meet. */
+static void meet_windows(tw_roll *r, const bool *by_span, tw_arena *arena)
+{
+    int64_t bytes[2] = {0, 0};
+    int32_t *rows[2];
+    for (int late = 0; late < 2; late++) {
+        rows[late] = tw_alloc_array(arena, (size_t)r->stream_count, sizeof(int32_t));
+        span_windows(r, by_span, late, rows[late], arena);
+        for (int i = 0; i < r->stream_count; i++)
+            bytes[late] += by_span[i] ? rows[late][i] * r->streams[i].row_bytes : 0;
+    }
+    int best = bytes[1] < bytes[0];
+    for (int i = 0; i < r->stream_count; i++)
+        if (by_span[i])
+            r->streams[i].rows = max32(rows[best][i], 1);
 }
 
 void tw_roll_estimate(tw_roll *r, tw_arena *arena)
@@ -205,7 +268,7 @@ void tw_roll_estimate(tw_roll *r, tw_arena *arena)
             any = by_span[i] = true;
     }
     if (any)
-        span_windows(r, by_span, arena);
+        meet_windows(r, by_span, arena);
     for (int i = 0; i < r->stream_count; i++)
         if (r->streams[i].over >= 0)
             r->streams[i].rows = r->streams[leader_of(r, i)].rows;
@@ -254,7 +317,8 @@ static int32_t rows_to_fire(const tw_roll_state *s, int step, int32_t *allowed)
     *allowed = TW_ALL_ROWS;
     for (int k = 0; k < t->read_count; k++) {
         const tw_roll_read *read = &t->reads[k];
-        int32_t v = available(s, read->stream), extent = s->r->streams[read->stream].extent;
+        int32_t v = read->stream < 0 ? TW_ALL_ROWS : available(s, read->stream);
+        int32_t extent = read->extent;
         tw_plan_operand o = operand_of(&read->map);
         if (read->map.rows == TW_ROWS_MAPPED)
             *allowed = min32(*allowed, tw_rows_allowed(&o, v));
@@ -338,6 +402,8 @@ static bool is_safe(const tw_roll_state *s, int step, int32_t rows)
     }
     for (int k = 0; k < t->read_count; k++) {
         const tw_roll_read *read = &t->reads[k];
+        if (read->stream < 0)
+            continue;
         const tw_roll_stream *in = &s->r->streams[read->stream];
         int32_t at = t->accumulates ? s->taken[step] : s->made[step];
         int32_t first = first_needed(&read->map, at, TW_ALL_ROWS, in->extent);
@@ -367,7 +433,8 @@ static bool fire(tw_roll_state *s, int step, int32_t rows, tw_roll_run *run, int
         held[t->writes[k]] = max32(held[t->writes[k]], end - base);
     }
     for (int k = 0; k < t->read_count; k++)
-        release(s, t->reads[k].stream, run);
+        if (t->reads[k].stream >= 0)
+            release(s, t->reads[k].stream, run);
     return true;
 }
 

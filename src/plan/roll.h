@@ -6,9 +6,10 @@
 #include "base/arena.h"
 #include "ops/op.h"
 
-/* One step reading one tensor of the segment. Resident inputs are all there and do not appear. */
+/* One step reading one tensor by rows. */
 typedef struct tw_roll_read {
-    int stream;
+    int stream;     /* of the segment, or -1: resident, all of its rows are there */
+    int32_t extent; /* its rows */
     tw_rowmap map;
 } tw_roll_read;
 
@@ -46,8 +47,8 @@ typedef struct tw_roll_run {
     int64_t moved_bytes; /* to slide windows */
 } tw_roll_run;
 
-/* Closed-form window heights (stream.rows): exact for streams with one reader, an upper bound where
- * paths meet again. */
+/* Closed-form window heights (stream.rows): exact for streams with one reader; where paths meet again
+ * the lesser of what two plain schedules need, as late and as soon as possible. */
 void tw_roll_estimate(tw_roll *roll, tw_arena *arena);
 
 /* Run by the runtime's rule with the windows in stream.rows; false: it comes to a stop. `held`, where

@@ -103,9 +103,11 @@ static int overlay(const tw_roll *roll, const tw_scene *scene, int from, int ste
         return -1;
     for (int i = 0; i < node->in_count; i++) {
         int v = scene->reads[from + step][i].value;
-        if (v < 0 || scene->values[v].maker < from)
+        if (v < 0)
             continue;
         const tw_roll_read *r = &s->reads[read++];
+        if (r->stream < 0)
+            continue;
         const tw_roll_stream *in = &roll->streams[r->stream];
         bool taken = false, later = false;
         for (int k = 0; k < roll->stream_count; k++)
@@ -132,11 +134,13 @@ static bool add_roll_step(const tw_scene *scene, int from, int to, int step, tw_
     r->accumulates = s->accumulates;
     for (int i = 0; i < s->node->in_count; i++) {
         int v = scene->reads[step][i].value;
-        if (v < 0 || scene->values[v].maker < from)
-            continue; /* resident */
-        if (scene->reads[step][i].view)
+        bool inside = v >= 0 && scene->values[v].maker >= from;
+        if (v < 0)
+            continue; /* a constant or a state */
+        if (inside && scene->reads[step][i].view)
             return false;
-        r->reads[r->read_count++] = (tw_roll_read){stream_of[v - first], s->map[i]};
+        r->reads[r->read_count++] = (tw_roll_read){inside ? stream_of[v - first] : -1,
+                                                   extent_of(s->node->in[i], s->axis), s->map[i]};
     }
     for (int i = 0; i < s->node->out_count; i++) {
         int v = scene->makes[step][i];
