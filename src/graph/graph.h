@@ -43,6 +43,7 @@ typedef struct tw_value {
     const void *data;  /* constant elements, dense, little-endian; null: computed or an input */
     tw_node *producer; /* null: input or constant */
     int index;         /* scratch number for passes (see tw_graph_number) */
+    struct tw_value *forward; /* within a pass: what its readers are to read instead, or null */
     bool is_input;
     bool is_state;  /* what a state holds when a run begins */
     bool is_output; /* read from outside: a graph output, or what a state becomes */

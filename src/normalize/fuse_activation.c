@@ -67,6 +67,7 @@ bool tw_pass_fuse_activation(tw_graph *graph, const tw_compile_options *options,
         tw_node *node = graph->nodes[n];
         tw_clamp outer;
         int data;
+        tw_follow(node);
         if (!bounds_of(node, &outer, &data))
             continue;
         tw_value *x = node->in[data];
@@ -79,5 +80,5 @@ bool tw_pass_fuse_activation(tw_graph *graph, const tw_compile_options *options,
         inner->clamp.high = bounded(inner->clamp.high, &outer);
         tw_remove(node);
     }
-    return tw_graph_sweep(graph, diag);
+    return tw_finish(graph, diag);
 }

@@ -1,6 +1,5 @@
-/* identity: nodes that change nothing go, pairs that cancel or combine become one node, and a
- * transpose that moves no byte becomes a Reshape. One walk in order, so that a chain is seen already
- * simplified. Exact. */
+/* identity: nodes that change nothing go, pairs that cancel or combine become one node. One walk in
+ * order, so that a chain is seen already simplified. Exact. */
 #include <math.h>
 #include <string.h>
 
@@ -195,29 +194,21 @@ static bool reduces_nothing(const tw_node *node)
            tw_quant_equal(&node->in[0]->quant, &node->out[0]->quant);
 }
 
-static bool transposes_nothing(const tw_node *node)
-{
-    if (!tw_is(node, TW_OPCODE_transpose) || node->in[0]->quant.count > 1)
-        return false;
-    int32_t perm[TW_MAX_RANK];
-    tw_perm_of(node, perm);
-    return tw_moves_nothing(&node->in[0]->shape, perm);
-}
-
 bool tw_pass_identity(tw_graph *graph, const tw_compile_options *options, tw_diag *diag)
 {
     (void)options;
     tw_count_reads(graph);
     for (int n = 0; n < graph->node_count; n++) {
         tw_node *node = graph->nodes[n];
+        tw_follow(node);
         merge_transposes(node);
         merge_into_matmul(node);
         if (remove_same(graph, node))
             continue;
-        if (transposes_nothing(node) || reduces_nothing(node))
+        if (reduces_nothing(node))
             become_reshape(graph, node);
         merge_views(node);
         remove_same(graph, node);
     }
-    return tw_pass_dead(graph, options, diag);
+    return tw_finish(graph, diag) && tw_pass_dead(graph, options, diag);
 }

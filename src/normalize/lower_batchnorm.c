@@ -1,8 +1,8 @@
 /* lower_batchnorm: y = (x - mean) / sqrt(variance + epsilon) * scale + bias, channels last.
  *
  * With constant statistics it is y = x * k + t. Behind a convolution or fully connected layer of
- * constant float weights that nothing else reads, k and t go into weights and bias, computed in
- * double and rounded once. Otherwise it becomes Mul and Add, k and t in double as well; where the
+ * constant weights that nothing else reads, k and t go into weights (of quantised ones, into the
+ * scales) and bias, computed in double and rounded once. Otherwise it becomes Mul and Add, k and t in double as well; where the
  * statistics are computed by the graph, the arithmetic is written out. */
 #include <math.h>
 
@@ -90,20 +90,21 @@ bool tw_pass_lower_batchnorm(tw_graph *graph, const tw_compile_options *options,
     int count = graph->node_count;
     for (int n = 0; ok && n < count; n++) {
         tw_node *node = graph->nodes[n];
+        tw_follow(node);
         if (!tw_is(node, TW_OPCODE_batch_norm))
             continue;
         statistics s;
         tw_value *x = node->in[0];
         if (!read_statistics(node, scratch, &s)) {
             ok = write_out(graph, node, diag);
-        } else if (x->producer && x->index == 1 && tw_layer_takes_factor(x->producer) &&
+        } else if (x->producer && x->index == 1 && tw_layer_takes_factor(x->producer, s.k) &&
                    tw_forward(graph, node->out[0], x)) {
-            tw_scale_layer(graph, x->producer, s.k, s.t);
+            ok = tw_scale_layer(graph, x->producer, s.k, s.t, diag);
             tw_remove(node);
         } else {
             ok = scale_and_shift(graph, node, &s, diag);
         }
     }
     tw_arena_free(scratch);
-    return ok && tw_graph_sweep(graph, diag);
+    return ok && tw_finish(graph, diag);
 }

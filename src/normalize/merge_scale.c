@@ -42,7 +42,10 @@ static bool as_factor_and_term(const tw_node *node, int layer, int32_t channels,
     return !(tw_is(node, TW_OPCODE_div) && layer == 1);
 }
 
-static bool merge(tw_graph *graph, tw_node *node, int operand, tw_arena *scratch)
+/* The node goes into the layer that produces operand `operand`; true when it did. *ok becomes false
+ * after a failure. */
+static bool merge(tw_graph *graph, tw_node *node, int operand, tw_arena *scratch, bool *ok,
+                  tw_diag *diag)
 {
     tw_value *y = node->in[operand];
     tw_node *layer = y->producer;
@@ -56,9 +59,9 @@ static bool merge(tw_graph *graph, tw_node *node, int operand, tw_arena *scratch
     double *t = tw_alloc_array(scratch, (size_t)channels + 1, sizeof *t);
     bool factor = false;
     if (!as_factor_and_term(node, operand, channels, k, t, &factor) ||
-        (factor && !tw_layer_takes_factor(layer)) || !tw_forward(graph, node->out[0], y))
+        (factor && !tw_layer_takes_factor(layer, k)) || !tw_forward(graph, node->out[0], y))
         return false;
-    tw_scale_layer(graph, layer, factor ? k : NULL, t);
+    *ok = tw_scale_layer(graph, layer, factor ? k : NULL, t, diag);
     layer->clamp = node->clamp;
     tw_remove(node);
     return true;
@@ -69,11 +72,14 @@ bool tw_pass_merge_scale(tw_graph *graph, const tw_compile_options *options, tw_
     (void)options;
     tw_arena *scratch = tw_arena_new();
     tw_count_reads(graph);
-    for (int n = 0; n < graph->node_count; n++) {
+    bool ok = true;
+    int count = graph->node_count;
+    for (int n = 0; ok && n < count; n++) {
         tw_node *node = graph->nodes[n];
-        if (tw_is_binary(node) && !merge(graph, node, 0, scratch))
-            merge(graph, node, 1, scratch);
+        tw_follow(node);
+        if (tw_is_binary(node) && !merge(graph, node, 0, scratch, &ok, diag))
+            merge(graph, node, 1, scratch, &ok, diag);
     }
     tw_arena_free(scratch);
-    return tw_graph_sweep(graph, diag);
+    return ok && tw_finish(graph, diag);
 }

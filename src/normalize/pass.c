@@ -240,11 +240,44 @@ bool tw_forward(tw_graph *graph, tw_value *from, tw_value *to)
         if (!tw_takes_name(to))
             return false;
         tw_hand_over(from, to);
+        for (int i = 0; i < graph->output_count; i++)
+            if (graph->outputs[i] == from)
+                graph->outputs[i] = to;
+        for (int i = 0; i < graph->state_count; i++)
+            if (graph->states[i].next == from)
+                graph->states[i].next = to;
     }
-    tw_graph_replace(graph, from, to);
+    from->forward = to;
     to->index += from->index;
     from->index = 0;
     return true;
+}
+
+static tw_value *latest(tw_value *value)
+{
+    tw_value *last = value;
+    while (last->forward)
+        last = last->forward;
+    while (value->forward) { /* the next search is shorter */
+        tw_value *next = value->forward;
+        value->forward = last;
+        value = next;
+    }
+    return last;
+}
+
+void tw_follow(tw_node *node)
+{
+    for (int i = 0; i < node->in_count; i++)
+        if (node->in[i])
+            node->in[i] = latest(node->in[i]);
+}
+
+bool tw_finish(tw_graph *graph, tw_diag *diag)
+{
+    for (int n = 0; n < graph->node_count; n++)
+        tw_follow(graph->nodes[n]);
+    return tw_graph_sweep(graph, diag);
 }
 
 tw_value *tw_float_constant(tw_graph *graph, const char *base, int rank, const int32_t *dim,

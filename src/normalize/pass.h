@@ -102,9 +102,16 @@ bool tw_takes_name(const tw_value *value);
 /* Mark `to` as what is read outside in place of `from`, and exchange their names. */
 void tw_hand_over(tw_value *from, tw_value *to);
 
-/* Every reader of `from` reads `to` instead; a graph output keeps its name. False, and nothing
- * changed, when `from` is a graph output and `to` cannot take its name. */
+/* Every reader of `from` is to read `to` instead: graph outputs and states at once (an output keeps
+ * its name), nodes when tw_follow or tw_finish comes to them. False, and nothing changed, when `from`
+ * is a graph output and `to` cannot take its name. */
 bool tw_forward(tw_graph *graph, tw_value *from, tw_value *to);
+
+/* Bring the node's operands up to date. A pass that forwards does so before it looks at a node. */
+void tw_follow(tw_node *node);
+
+/* The end of a pass: tw_follow for every node, then tw_graph_sweep. */
+bool tw_finish(tw_graph *graph, tw_diag *diag);
 
 /* A constant of float elements in the graph's arena, named after `base`. */
 tw_value *tw_float_constant(tw_graph *graph, const char *base, int rank, const int32_t *dim,

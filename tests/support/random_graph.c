@@ -21,6 +21,7 @@ typedef struct writer {
     map maps[MOST_MAPS];
     int count;
     int next_id; /* of values and constants */
+    bool quantized;
 } writer;
 
 static int pick(writer *g, int low, int high)
@@ -42,6 +43,12 @@ __attribute__((format(printf, 2, 3))) static void line(writer *g, const char *fo
 static int constant(writer *g, const char *shape, int low, int high)
 {
     int id = g->next_id++;
+    if (g->quantized && pick(g, 0, 3) > 0) {
+        line(g, "  const %%s%d : s8[%s] quant(scale=1, zero=0) = random %d %d %d\n", id, shape,
+             id + 1, low, high + 1);
+        line(g, "  %%k%d = Dequantize (%%s%d)\n", id, id);
+        return id;
+    }
     line(g, "  const %%k%d : f32[%s] = random %d %d %d\n", id, shape, id + 1, low, high);
     return id;
 }
@@ -57,8 +64,24 @@ static int fresh(writer *g)
     return g->next_id++;
 }
 
+/* Stored in steps of a quarter or an eighth and read back. */
+static void quantize(writer *g, map *m)
+{
+    char shape[64];
+    int q = fresh(g), d = fresh(g);
+    bool is_unsigned = pick(g, 0, 3) == 0;
+    line(g, "  %%v%d : %s[%s] quant(scale=%s, zero=%d) = Quantize (%%v%d) {dtype=%s}\n", q,
+         is_unsigned ? "u8" : "s8", extents(shape, sizeof shape, m),
+         pick(g, 0, 1) ? "0.25" : "0.125", pick(g, -20, 20) + (is_unsigned ? 128 : 0), m->id,
+         is_unsigned ? "u8" : "s8");
+    line(g, "  %%v%d = Dequantize (%%v%d)\n", d, q);
+    m->id = d;
+}
+
 static void keep(writer *g, map m)
 {
+    if (g->quantized && pick(g, 0, 9) < 7)
+        quantize(g, &m);
     if (g->count < MOST_MAPS)
         g->maps[g->count++] = m;
     else
@@ -310,12 +333,12 @@ static void summarise(writer *g)
     line(g, "  %%v%d = ReduceSum (%%v%d) {axes=[2,3], keepdims=0}\n  output %%v%d\n", y, m.id, y);
 }
 
-char *tw_random_graph(tw_arena *arena, uint64_t seed)
+char *tw_random_graph(tw_arena *arena, uint64_t seed, bool quantized)
 {
     static void (*const makers[])(writer *) = {
         convolve, convolve, convolve, pool, unary,  binary_constant, binary,
         binary,   concat,   slice,    pad,  reduce, shuffle,         turn};
-    writer g = {.seed = seed, .size = 1 << 16};
+    writer g = {.seed = seed, .size = 1 << 16, .quantized = quantized};
     g.text = tw_alloc(arena, g.size);
     map first = {0, pick(&g, 0, 4) == 0 ? 2 : 1, pick(&g, 1, 4), pick(&g, 3, 8), pick(&g, 3, 8)};
     char shape[64];

@@ -7,10 +7,13 @@
 #ifndef TW_TESTS_RANDOM_GRAPH_H
 #define TW_TESTS_RANDOM_GRAPH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
 
-char *tw_random_graph(tw_arena *arena, uint64_t seed);
+/* quantized: with Quantize and Dequantize around many activations, s8 and u8, and weights in int8.
+ * Every scale is a power of two that holds the data, so that int8 arithmetic is exact as well. */
+char *tw_random_graph(tw_arena *arena, uint64_t seed, bool quantized);
 
 #endif

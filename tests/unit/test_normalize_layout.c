@@ -266,7 +266,10 @@ static void test_one_channel(void **state)
 {
     (void)state;
     assert_int_equal(transposes(one_channel, TW_IO_KEEP), 0);
-    assert_int_equal(transposes(one_channel, TW_IO_NHWC), 0);
+    tw_normalized n = normalized(one_channel, TW_IO_NHWC);
+    assert_int_equal(tw_count_nodes(n.after, "Transpose"), 0);
+    assert_int_equal(n.after->inputs[0]->shape.dim[3], 1);
+    tw_normalized_free(&n);
 }
 
 static const char conv1d[] =

@@ -91,6 +91,23 @@ static void test_layers(void **state)
                "Conv", 1, 1);
 }
 
+/* Batch normalisation behind quantised weights: into their scales, a negative factor into signs. */
+static void test_batchnorm(void **state)
+{
+    (void)state;
+    check_int8("  const %s : s8[4,3,3,4] quant(scale=0.01, zero=0) = random 1 -100 100\n"
+               "  %w = Dequantize (%s)\n  %r = Conv (%x, %w)\n"
+               "  const %k : f32[4] = [0.5,-1.5,0,2]\n  const %t : f32[4] = [1,2,3,-1]\n"
+               "  const %m : f32[4] = [0.1,-0.2,0.3,1]\n  const %v : f32[4] = [1,2,3,0.5]\n"
+               "  %n = BatchNorm (%r, %k, %t, %m, %v)\n"
+               "  %y : s8[1,4,4,4] quant(scale=0.1, zero=10) = Quantize (%n)\n",
+               "Conv", 1, 1);
+    check_int8("  const %s : s8[4,3,3,1] " W " = random 1 -100 100\n  %w = Dequantize (%s)\n"
+               "  %r = Conv (%x, %w) {group=4}\n  const %k : f32[4] = [0.5,-1.5,1,2]\n"
+               "  %m = Mul (%r, %k)\n  %y : s8[1,4,4,4] " Y " = Quantize (%m)\n",
+               "DepthwiseConv", 1, 1);
+}
+
 /* Weights that no symmetric int8 holds: exact in float, not wrong in int8. */
 static void test_asymmetric_weights(void **state)
 {
@@ -322,10 +339,11 @@ static void test_network(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layers),        cmocka_unit_test(test_asymmetric_weights),
-        cmocka_unit_test(test_arithmetic),    cmocka_unit_test(test_moves),
-        cmocka_unit_test(test_pair_vanishes), cmocka_unit_test(test_mixed),
-        cmocka_unit_test(test_unsigned),      cmocka_unit_test(test_network),
+        cmocka_unit_test(test_layers),    cmocka_unit_test(test_asymmetric_weights),
+        cmocka_unit_test(test_batchnorm), cmocka_unit_test(test_arithmetic),
+        cmocka_unit_test(test_moves),     cmocka_unit_test(test_pair_vanishes),
+        cmocka_unit_test(test_mixed),     cmocka_unit_test(test_unsigned),
+        cmocka_unit_test(test_network),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,6 +115,7 @@ static bool merge_equal(tw_graph *graph, tw_diag *diag)
     }
     for (int n = 0; n < graph->node_count; n++) {
         tw_node *node = graph->nodes[n];
+        tw_follow(node);
         if (!tw_is(node, TW_OPCODE_quantize))
             continue;
         int *list = &first[node->in[0]->index], at = *list;
@@ -131,7 +132,7 @@ static bool merge_equal(tw_graph *graph, tw_diag *diag)
         }
     }
     tw_arena_free(scratch);
-    return tw_graph_sweep(graph, diag);
+    return tw_finish(graph, diag);
 }
 
 bool tw_qdq_exchange(tw_graph *graph, tw_diag *diag)

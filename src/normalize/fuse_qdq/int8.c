@@ -222,7 +222,7 @@ bool tw_qdq_pairs(tw_graph *graph, tw_diag *diag)
             node->in[0] = from;
         }
     }
-    return tw_graph_sweep(graph, diag);
+    return tw_finish(graph, diag);
 }
 
 bool tw_qdq_tidy(tw_graph *graph, tw_diag *diag)

@@ -228,14 +228,6 @@ static tw_order order_outside(const tw_layout *layout, int place)
     return tw_place_wants(p, 0, p->chosen);
 }
 
-static int first_position(tw_value *const *outputs, int i)
-{
-    int k = 0;
-    while (outputs[k] != outputs[i])
-        k++;
-    return k;
-}
-
 /* Outputs that stay as they are come first, so that no other takes their names. */
 static bool rewrite_outputs(rewrite *r)
 {
@@ -245,10 +237,13 @@ static bool rewrite_outputs(rewrite *r)
         graph->values[v]->is_output = false;
     tw_value **model =
         tw_copy(layout->arena, graph->outputs, sizeof *model * (size_t)graph->output_count);
+    int *first = tw_alloc_array(layout->arena, (size_t)graph->value_count + 1, sizeof(int));
+    for (int i = graph->output_count - 1; i >= 0; i--)
+        first[model[i]->index] = i; /* its first position */
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < graph->output_count; i++) {
             tw_value *value = model[i];
-            int same = first_position(model, i);
+            int same = first[value->index];
             if (same < i) {
                 graph->outputs[i] = graph->outputs[same];
                 continue;

@@ -18,7 +18,10 @@ static int64_t cost_of(const tw_layout *layout, const tw_edge *edge, int from, i
 {
     tw_order given = tw_place_gives(&layout->places[edge->from], edge->value, from);
     tw_order wanted = tw_place_wants(&layout->places[edge->to], edge->operand, to);
-    return tw_order_same_bytes(&edge->value->shape, &given, &wanted) ? 0 : edge->weight;
+    if (tw_order_equal(&given, &wanted))
+        return 0;
+    return tw_order_same_bytes(&edge->value->shape, &given, &wanted) ? TW_RESHAPE_COST
+                                                                     : edge->weight;
 }
 
 /* ---- candidates ---- */
@@ -78,8 +81,8 @@ static bool has_candidate(const tw_layout *layout, const tw_place *place, const 
                           const tw_order *space, int count)
 {
     for (int c = 1; c < count; c++)
-        if (place->allowed >> c & 1 &&
-            (edge ? cost_of(layout, edge, c, c) == 0 : tw_order_equal(&place->space[c], space)))
+        if (place->allowed >> c & 1 && (edge ? cost_of(layout, edge, c, c) <= TW_RESHAPE_COST
+                                             : tw_order_equal(&place->space[c], space)))
             return true;
     return false;
 }

@@ -59,41 +59,37 @@ static bool feeds_layers_only(const tw_uses *uses, const tw_value *value)
     return !value->is_output && tw_use_count(uses, value) > 0;
 }
 
-/* The place of output i where it repeats an output or is an input: a value is stored outside in one
- * order. -1: neither. */
-static int same_outside(const tw_layout *layout, int i)
-{
-    const tw_graph *graph = layout->graph;
-    for (int k = 0; k < i; k++)
-        if (graph->outputs[k] == graph->outputs[i])
-            return layout->output_place[k];
-    for (int k = 0; k < graph->input_count; k++)
-        if (graph->inputs[k] == graph->outputs[i])
-            return layout->input_place[k];
-    return -1;
-}
-
-static void add_places(tw_layout *layout, const tw_uses *uses)
+static void add_node_places(tw_layout *layout, const tw_uses *uses)
 {
     tw_graph *graph = layout->graph;
-    tw_carry boundary = layout->free_io ? TW_CARRY_ELEMENTWISE : TW_CARRY_FIXED;
     for (int n = 0; n < graph->node_count; n++) {
         tw_node *node = graph->nodes[n];
         bool flatten = tw_is(node, TW_OPCODE_reshape) && feeds_layers_only(uses, node->out[0]);
         add_place(layout, TW_PLACE_NODE, tw_carry_of(node, flatten), node, NULL);
     }
+}
+
+/* A value is stored outside in one order: an output that repeats another or is an input shares its
+ * place. */
+static void add_outside_places(tw_layout *layout)
+{
+    tw_graph *graph = layout->graph;
     tw_arena *arena = layout->arena;
+    tw_carry boundary = layout->free_io ? TW_CARRY_ELEMENTWISE : TW_CARRY_FIXED;
+    int *known = tw_alloc_array(arena, (size_t)graph->value_count + 1, sizeof(int)); /* place + 1 */
     layout->input_place = tw_alloc_array(arena, (size_t)graph->input_count + 1, sizeof(int));
     layout->output_place = tw_alloc_array(arena, (size_t)graph->output_count + 1, sizeof(int));
     layout->state_place = tw_alloc_array(arena, (size_t)graph->state_count + 1, sizeof(int));
-    for (int i = 0; i < graph->input_count; i++)
-        layout->input_place[i] =
-            add_place(layout, TW_PLACE_INPUT, boundary, NULL, graph->inputs[i]);
+    for (int i = 0; i < graph->input_count; i++) {
+        int place = add_place(layout, TW_PLACE_INPUT, boundary, NULL, graph->inputs[i]);
+        layout->input_place[i] = place;
+        known[graph->inputs[i]->index] = place + 1;
+    }
     for (int i = 0; i < graph->output_count; i++) {
-        int same = same_outside(layout, i);
-        layout->output_place[i] =
-            same >= 0 ? same
-                      : add_place(layout, TW_PLACE_OUTPUT, boundary, NULL, graph->outputs[i]);
+        int *place = &known[graph->outputs[i]->index];
+        if (*place == 0)
+            *place = 1 + add_place(layout, TW_PLACE_OUTPUT, boundary, NULL, graph->outputs[i]);
+        layout->output_place[i] = *place - 1;
     }
     /* Nobody outside looks at the order of a state, unless it has initial data or is an output. */
     for (int i = 0; i < graph->state_count; i++) {
@@ -115,13 +111,13 @@ static void add_edge(tw_layout *layout, int from, int to, int operand, tw_value 
             sizeof *layout->edges);
     tw_edge *edge = &layout->edges[layout->edge_count++];
     *edge = (tw_edge){from, to, operand, value, 0};
-    /* In units of a quarter byte. At the boundary an element counts as a byte, and a little less, so
-     * that what must be transposed is transposed there and not further in. */
+    /* At the boundary an element counts as a byte, and a little less, so that what must be transposed
+     * is transposed there and not further in. */
     bool boundary = source->kind == TW_PLACE_INPUT || target->kind == TW_PLACE_OUTPUT;
-    edge->weight = boundary ? tw_shape_elements(&value->shape) * 4 - 1
-                            : (int64_t)tw_shape_bytes(&value->shape) * 4;
-    if (edge->weight < 0)
-        edge->weight = 0;
+    edge->weight = boundary ? tw_shape_elements(&value->shape) * TW_BYTE_COST - TW_RESHAPE_COST
+                            : (int64_t)tw_shape_bytes(&value->shape) * TW_BYTE_COST;
+    if (edge->weight < TW_RESHAPE_COST)
+        edge->weight = TW_RESHAPE_COST;
 }
 
 /* By value: the place that produces it (-1: a constant) and how many places read it. */
@@ -210,7 +206,8 @@ bool tw_pass_layout(tw_graph *graph, const tw_compile_options *options, tw_diag 
     tw_layout layout = {.graph = graph, .arena = arena};
     layout.free_io = options->io_layout == TW_IO_NHWC;
     tw_uses uses = tw_graph_uses(graph, arena);
-    add_places(&layout, &uses);
+    add_node_places(&layout, &uses);
+    add_outside_places(&layout);
     add_edges(&layout);
     index_edges(&layout);
     tw_layout_choose(&layout);

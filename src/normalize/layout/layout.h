@@ -8,6 +8,12 @@
 /* Candidate layouts in one component. 0 is the model as it stands: every operator in its own order. */
 #define TW_LAYOUTS 8
 
+/* What it costs that the two ends of an edge want different bytes, a byte; and that they want the same
+ * bytes under other extents (axes of extent 1 elsewhere): nothing is moved, but the Reshape between
+ * them hides one operator from the other. */
+#define TW_BYTE_COST 16
+#define TW_RESHAPE_COST 1
+
 typedef enum tw_place_kind {
     TW_PLACE_NODE,
     TW_PLACE_INPUT,  /* produces a graph input */
@@ -36,7 +42,7 @@ typedef struct tw_place {
 typedef struct tw_edge {
     int from, to, operand;
     tw_value *value;
-    int64_t weight; /* cost when the two ends want different bytes */
+    int64_t weight; /* cost of transposing it, at least TW_RESHAPE_COST */
 } tw_edge;
 
 typedef struct tw_layout {
