@@ -28,7 +28,7 @@ def main():
         file.case(f"{op}, {title}", tflm.VERSION, op, [("x", stored)], expected, attributes, {"x": x}, y)
 
     for op, foreign, y in (("Sigmoid", "LOGISTIC", twir.Quant(1 / 256, -128)), ("Tanh", "TANH", twir.Quant(1 / 128, 0))):
-        for scale, zero in ((0.05, -3), (0.0234, 40)):
+        for scale, zero in ((0.05, -3), (0.0234, 40), (0.1049, -5), (0.17, 3), (0.0061, -90), (0.0321, 12)):
             case(f"scale {scale}", op, foreign, twir.Quant(scale, zero), y)
     for i in range(4):
         x = twir.Quant(random.uniform(0.01, 0.1), random.integers(-128, 128))
@@ -41,6 +41,9 @@ def main():
         case(f"scales {i}", "LeakyRelu", "LEAKY_RELU", x, y, alpha(slope), {"alpha": twir.number(slope)})
         positive = twir.Quant(x.scale, -128)
         case(f"scales {i}", "Rsqrt", "RSQRT", positive, twir.Quant(random.uniform(0.01, 0.1), -100))
+    for scale, zero in ((6 / 255, -128), (0.0472, -128), (0.05, -60)):
+        same = twir.Quant(scale, zero)
+        case(f"scale {scale:.4g}", "Clip", "RELU6", same, same, None, {"alpha": "0", "beta": "6"})
     same = twir.Quant(0.05, 9)
     case("equal scales", "Relu", "RELU", same, same)
     case("equal scales", "Abs", "ABS", same, same)

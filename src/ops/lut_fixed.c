@@ -4,10 +4,12 @@
 
 #include <math.h>
 
+#include "ops/exponential.h"
 #include "ops/ledger.h"
 #include "ops/scale.h"
 #include "ops/unary.h"
 #include "runtime/fixed.h"
+#include "runtime/math.h"
 
 /* q * real in two roundings. */
 static int32_t scaled(int32_t q, double real)
@@ -134,6 +136,73 @@ static int32_t fixed_hard_swish(int32_t q, const tw_node *node)
     return tw_shift_right(product, -out_shift);
 }
 
+/* ---- 1 / (1 + e^-x) and tanh(x): four integer bits in, none out ---- */
+
+static int32_t logistic(int32_t x)
+{
+    if (x == 0)
+        return 1 << 30;
+    int32_t positive = tw_reciprocal(tw_exp_of_negative(x > 0 ? -x : x, 4));
+    return x > 0 ? positive : INT32_MAX - positive;
+}
+
+/* 2 / (1 + e^-2x) - 1. Twice x is x's bits read with one more integer bit. */
+static int32_t hyperbolic_tangent(int32_t x)
+{
+    if (x == 0)
+        return 0;
+    int32_t half = tw_reciprocal(tw_exp_of_negative(x > 0 ? -x : x, 5)) / 2;
+    int32_t positive = tw_saturating_left(half - (1 << 29), 2);
+    return x > 0 ? positive : -positive;
+}
+
+/* f of q, its result cut by `shift` bits. Inputs beyond four integer bits give an end. */
+static int32_t sigmoidal(int32_t q, const tw_node *node, int32_t (*f)(int32_t), int shift)
+{
+    int exponent;
+    double real = frexp((double)node->in[0]->quant.scale[0] * (double)(1 << 27), &exponent);
+    int64_t multiplier = llround(real * 2147483648.0);
+    double radius = floor(ldexp(15.0 * (double)(1 << 27), -exponent));
+    if (q <= -radius || q >= radius)
+        return q > 0 ? INT16_MAX : INT16_MIN;
+    int32_t x = tw_requantize(q, multiplier > INT32_MAX ? INT32_MAX : (int32_t)multiplier,
+                              exponent < -31 ? -31 : exponent);
+    return tw_shift_right(f(x), shift);
+}
+
+static int32_t fixed_sigmoid(int32_t q, const tw_node *node)
+{
+    return sigmoidal(q, node, logistic, 23);
+}
+
+static int32_t fixed_tanh(int32_t q, const tw_node *node)
+{
+    return sigmoidal(q, node, hyperbolic_tangent, 24);
+}
+
+/* The fixed point of a result in [-1, 1] has this quantisation and no other. */
+static bool gives(const tw_node *node, float scale, int32_t zero)
+{
+    const tw_value *out = node->out[0];
+    return out->shape.dtype == TW_S8 && out->quant.scale[0] == scale &&
+           out->quant.zero_point[0] == zero;
+}
+
+/* ---- bounds of a result that is stored as the input is ---- */
+
+static int32_t stored_bound(float bound, float scale)
+{
+    float stored = tw_roundf(bound / scale);
+    return stored < INT16_MIN ? INT16_MIN : stored > INT16_MAX ? INT16_MAX : (int32_t)stored;
+}
+
+static int32_t fixed_clip(int32_t q, const tw_node *node)
+{
+    const tw_unary_attributes *a = node->attributes;
+    const float scale = node->in[0]->quant.scale[0];
+    return tw_clamp_s32(q, stored_bound(a->alpha, scale), stored_bound(a->beta, scale));
+}
+
 /* The result's scale leaves no left shift to do at the end. */
 static bool is_fine_enough(const tw_node *node)
 {
@@ -149,6 +218,10 @@ tw_fixed_unary tw_fixed_unary_of(const tw_node *node)
     case TW_OPCODE_leaky_relu: return fixed_leaky_relu;
     case TW_OPCODE_abs: return fixed_abs;
     case TW_OPCODE_rsqrt: return fixed_rsqrt;
+    case TW_OPCODE_sigmoid: return gives(node, 1.0f / 256, -128) ? fixed_sigmoid : NULL;
+    case TW_OPCODE_tanh: return gives(node, 1.0f / 128, 0) ? fixed_tanh : NULL;
+    case TW_OPCODE_clip:
+        return tw_quant_equal(&node->in[0]->quant, &node->out[0]->quant) ? fixed_clip : NULL;
     case TW_OPCODE_hard_swish: return is_fine_enough(node) ? fixed_hard_swish : NULL;
     default: return NULL;
     }

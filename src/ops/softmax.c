@@ -6,6 +6,7 @@
 #include "ops/softmax.h"
 
 #include "ops/axes.h"
+#include "ops/exponential.h"
 #include "ops/ledger.h"
 #include "ops/scale.h"
 #include "runtime/fixed.h"
@@ -29,27 +30,6 @@ static tw_rowmap rows(const tw_node *node, int input, int axis)
     return axis >= rank || tw_axis(a->axis, rank) == axis ? tw_rows_once() : tw_rows_identity();
 }
 
-/* exp(a), a <= 0 with 26 fractional bits; the result with 31. A polynomial about -1/8 for what is
- * above -1/4, times exp(-2^k) for each bit k that remains. */
-static int32_t exp_of_negative(int32_t a)
-{
-    enum { QUARTER = 1 << 24 };
-    static const int32_t power[] = {1672461947, 1302514674, 790015084, 290630308,
-                                    39332535,   720401,     242};
-    const int32_t minus_eighth = 1895147668, third = 715827883;
-    if (a == 0)
-        return INT32_MAX;
-    int32_t fraction = (a & (QUARTER - 1)) - QUARTER, rest = fraction - a;
-    int32_t x = fraction * 32 + (1 << 28);
-    int32_t x2 = tw_high_mul(x, x), x3 = tw_high_mul(x2, x), x4 = tw_high_mul(x2, x2);
-    int32_t cubic = tw_high_mul(tw_shift_right(x4, 2) + x3, third);
-    int32_t result = minus_eighth + tw_high_mul(minus_eighth, x + tw_shift_right(cubic + x2, 1));
-    for (int k = 0; k < 7; k++)
-        if (rest & QUARTER << k)
-            result = tw_high_mul(result, power[k]);
-    return result;
-}
-
 static void fill_table(tw_softmax_table *t, double scale)
 {
     int32_t multiplier, left;
@@ -57,7 +37,7 @@ static void fill_table(tw_softmax_table *t, double scale)
     /* Differences beyond this would overflow the 5 integer bits: their exponential counts as 0. */
     double most = floor(31.0 * (1 << 26) / ldexp(1, left));
     for (int d = 0; d < 256; d++)
-        t->exp[d] = d > most ? 0 : exp_of_negative(tw_high_mul(-d * (1 << left), multiplier));
+        t->exp[d] = d > most ? 0 : tw_exp_of_negative(tw_high_mul(-d * (1 << left), multiplier), 5);
 }
 
 static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)

@@ -70,3 +70,18 @@ bool tw_tfl_op_add_n(tw_tfl_node *n)
         return apply(n, "Add", TW_TFL_ACTIVATION_NONE);
     return tw_tfl_set(n, 0, tw_build_chain(n->b, "Add", in, count));
 }
+
+/* The second where the first is true, else the third. SELECT's condition of one axis picks whole rows
+ * of the outermost axis. */
+bool tw_tfl_op_select(tw_tfl_node *n)
+{
+    tw_value *in[] = {tw_tfl_in(n, 0), tw_tfl_in(n, 1), tw_tfl_in(n, 2)};
+    if (!in[0] || !in[1] || !in[2])
+        return false;
+    int rank = in[1]->shape.rank;
+    if (n->row->code == TW_TFL_BUILTIN_SELECT && in[0]->shape.rank == 1 && rank > 1) {
+        int64_t dim[TW_MAX_RANK] = {in[0]->shape.dim[0], 1, 1, 1, 1, 1};
+        in[0] = tw_build_reshape(n->b, in[0], rank, dim);
+    }
+    return tw_tfl_set(n, 0, tw_tfl_compute(n, 0, "Where", in, 3, NULL, tw_tfl_no_clamp()));
+}
