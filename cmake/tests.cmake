@@ -19,6 +19,17 @@ foreach(source IN LISTS TW_UNIT)
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
 endforeach()
 
+# The command line: a program that runs the command under test.
+file(GLOB TW_CLI_TESTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cli/*.c)
+if(TW_CLI AND TW_CLI_TESTS)
+  add_executable(test_cli ${TW_CLI_TESTS})
+  target_compile_options(test_cli PRIVATE ${TW_HOST_FLAGS})
+  target_link_libraries(test_cli PRIVATE ${CMOCKA} ${JANSSON})
+  add_test(NAME test_cli COMMAND test_cli)
+  set_tests_properties(test_cli PROPERTIES TIMEOUT 300
+    ENVIRONMENT "TILEWRIGHT=${PROJECT_BINARY_DIR}/tilewright")
+endif()
+
 # NAME COMMAND...: a script, with the command under test and a folder of its own in the environment.
 function(tw_script_test name)
   set(work ${PROJECT_BINARY_DIR}/work/${name})

@@ -1,0 +1,64 @@
+/* analyze: what a plan for the model would take, without writing it. */
+#include <string.h>
+
+#include "model.h"
+#include "report.h"
+
+static void print_report(const tw_report *r, FILE *file)
+{
+    cli_terminal terminal = cli_terminal_of_stdout();
+    char a[32], b[32];
+    fprintf(file, "%s (%s): %d operators, %s parameters, %s multiply-accumulates a run\n\n",
+            r->model_name, r->format, r->operators, cli_grouped(r->parameters, a),
+            cli_grouped(r->macs, b));
+    cli_report_totals(r, file);
+    fprintf(file, "layer by layer, nothing in place: %s bytes; bound for this order: %s bytes\n",
+            cli_grouped(r->layerwise, a), cli_grouped(r->bound, b));
+    fprintf(file, "smallest budget that works: %s bytes; transposes: %d inside, %d at the ends\n",
+            cli_grouped(r->smallest_budget, a), r->transposes, r->boundary_transposes);
+    if (!r->fits)
+        fputs("It does not fit; what is shown is the plan of least memory.\n", file);
+    fputc('\n', file);
+    cli_report_drawing(r, &terminal, file);
+    fputc('\n', file);
+    cli_report_steps(r, &terminal, file);
+}
+
+static bool run(tw_cli *cli)
+{
+    tw_compile_options options;
+    tw_compiled compiled;
+    if (cli_is_plan(cli->operands[0]))
+        return cli_usage(cli, "%.200s is a plan already; analyze the model, or inspect the plan",
+                         cli->operands[0]);
+    if (!cli_compile_options(cli, &options))
+        return false;
+    bool ok = tw_compile_file(cli->operands[0], &options, &compiled, &cli->diag);
+    cli_progress_end();
+    if (compiled.report.planned || ok) {
+        cli_report_json(&compiled.report, cli->json);
+        if (!cli->json_wanted)
+            print_report(&compiled.report, stdout);
+    }
+    tw_compiled_free(&compiled);
+    return ok;
+}
+
+static const tw_option_id options[] = {
+    TW_OPTION_memory, TW_OPTION_input_shape, TW_OPTION_io_layout,    TW_OPTION_backend,
+    TW_OPTION_prefer, TW_OPTION_json,        TW_OPTION_random_bands, TW_OPTION_COUNT};
+
+const tw_command tw_command_analyze = {
+    .name = "analyze",
+    .summary = "say what memory, flash and work a plan would take, and draw it",
+    .synopsis = "MODEL",
+    .about = "Plans the model and reports the memory it takes (activations, scratch, state, "
+             "context), the flash, what no plan could beat, and a drawing of every buffer over "
+             "time. Exit status 1 when the budget of -m does not suffice.",
+    .examples = "  tilewright analyze model.onnx\n"
+                "  tilewright analyze model.onnx -m 64K --json | jq .memory.total\n",
+    .options = options,
+    .least_operands = 1,
+    .most_operands = 1,
+    .run = run,
+};

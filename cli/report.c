@@ -1,0 +1,202 @@
+/* Reports: the keys of the JSON form, and the lines of the text form. */
+#include "report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/graph.h"
+
+/* ---- JSON ---- */
+
+static void set_number(json_t *object, const char *key, uint64_t number)
+{
+    json_object_set_new(object, key, json_integer((json_int_t)number));
+}
+
+json_t *cli_json_tensors(const tw_report_tensor *tensors, int count)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < count; i++) {
+        json_t *one = json_object();
+        json_object_set_new(one, "name", cli_json_text(tensors[i].name));
+        json_object_set_new(one, "dtype", json_string(tw_dtype_name(tensors[i].dtype)));
+        json_object_set_new(one, "shape", cli_json_shape(tensors[i].rank, tensors[i].dim));
+        if (tensors[i].scale > 0) {
+            json_object_set_new(one, "scale", json_real((double)tensors[i].scale));
+            json_object_set_new(one, "zero_point", json_integer(tensors[i].zero_point));
+        }
+        json_array_append_new(array, one);
+    }
+    return array;
+}
+
+static json_t *json_segments(const tw_report *r)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < r->segment_count; i++) {
+        const tw_report_segment *s = &r->segments[i];
+        json_t *one = json_object(), *operators = json_array();
+        for (uint32_t k = 0; k < s->step_count && (int)(s->first_step + k) < r->step_count; k++)
+            json_array_append_new(operators, cli_json_text(r->steps[s->first_step + k].name));
+        json_object_set_new(one, "operators", operators);
+        json_object_set_new(one, "kind", json_string(s->rolling ? "rolling" : "whole"));
+        set_number(one, "band_rows", s->band_rows);
+        set_number(one, "bytes", s->bytes);
+        json_array_append_new(array, one);
+    }
+    return array;
+}
+
+static json_t *json_steps(const tw_report *r)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < r->step_count; i++) {
+        const tw_report_step *s = &r->steps[i];
+        json_t *one = json_object();
+        json_object_set_new(one, "name", cli_json_text(s->name));
+        json_object_set_new(one, "operator", cli_json_text(s->operator_name));
+        json_object_set_new(one, "backend", cli_json_text(s->backend));
+        json_object_set_new(one, "dtype", json_string(tw_dtype_name(s->dtype)));
+        json_object_set_new(one, "shape", cli_json_shape(s->rank, s->dim));
+        set_number(one, "segment", s->segment);
+        set_number(one, "band_rows", s->band_rows);
+        set_number(one, "scratch", s->scratch);
+        set_number(one, "step_memory", s->memory);
+        set_number(one, "constants", s->constant_bytes);
+        set_number(one, "live", s->live_bytes);
+        set_number(one, "macs", s->macs);
+        json_array_append_new(array, one);
+    }
+    return array;
+}
+
+static const char *const use_names[] = {
+    [TW_BUFFER_ACTIVATION] = "activation", [TW_BUFFER_SCRATCH] = "scratch",
+    [TW_BUFFER_MEMORY] = "step memory",    [TW_BUFFER_STATE] = "state",
+    [TW_BUFFER_CONTEXT] = "context",
+};
+
+static const char *const region_names[TW_MAX_REGIONS] = {"constant", "fast", "state", "slow"};
+
+static json_t *json_buffers(const tw_report *r)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < r->buffer_count; i++) {
+        const tw_report_buffer *b = &r->buffers[i];
+        json_t *one = json_object();
+        json_object_set_new(one, "name", cli_json_text(b->name));
+        json_object_set_new(one, "use", json_string(use_names[b->use]));
+        json_object_set_new(one, "memory", json_string(region_names[b->region % TW_MAX_REGIONS]));
+        set_number(one, "offset", b->offset);
+        set_number(one, "bytes", b->bytes);
+        set_number(one, "first_step", b->first_step);
+        set_number(one, "last_step", b->last_step);
+        json_array_append_new(array, one);
+    }
+    return array;
+}
+
+void cli_report_json(const tw_report *r, json_t *object)
+{
+    json_object_set_new(object, "model", cli_json_text(r->model_name));
+    json_object_set_new(object, "format", cli_json_text(r->format));
+    set_number(object, "operators", (uint64_t)r->operators);
+    set_number(object, "parameters", r->parameters);
+    json_object_set_new(object, "inputs", cli_json_tensors(r->inputs, r->input_count));
+    json_object_set_new(object, "outputs", cli_json_tensors(r->outputs, r->output_count));
+    if (!r->planned)
+        return;
+    json_object_set_new(object, "fits", json_boolean(r->fits));
+    json_t *memory = json_object(), *flash = json_object(), *slow = json_object();
+    set_number(memory, "total", r->memory.total);
+    set_number(memory, "activations", r->memory.activations);
+    set_number(memory, "scratch", r->memory.scratch);
+    set_number(memory, "state", r->memory.state);
+    set_number(memory, "context", r->memory.context);
+    set_number(memory, "stack", r->memory.stack);
+    json_object_set_new(object, "memory", memory);
+    set_number(flash, "weights", r->flash.weights);
+    set_number(flash, "plan", r->flash.plan);
+    set_number(flash, "total", r->flash.total);
+    json_object_set_new(object, "flash", flash);
+    set_number(object, "layerwise", r->layerwise);
+    set_number(object, "bound", r->bound);
+    set_number(object, "macs", r->macs);
+    set_number(object, "macs_recomputed", r->macs_recomputed);
+    set_number(slow, "bytes", r->slow.bytes);
+    set_number(slow, "traffic_read", r->slow.traffic_read);
+    set_number(slow, "traffic_written", r->slow.traffic_written);
+    json_object_set_new(object, "slow", slow);
+    set_number(object, "smallest_budget", r->smallest_budget);
+    set_number(object, "transposes", (uint64_t)r->transposes);
+    set_number(object, "boundary_transposes", (uint64_t)r->boundary_transposes);
+    json_object_set_new(object, "segments", json_segments(r));
+    json_object_set_new(object, "steps", json_steps(r));
+    json_object_set_new(object, "buffers", json_buffers(r));
+}
+
+/* ---- text ---- */
+
+void cli_report_totals(const tw_report *r, FILE *file)
+{
+    char a[32], b[32], c[32], d[32], e[32];
+    fprintf(file, "RAM    %s bytes (activations %s, scratch %s, state %s, context %s)\n",
+            cli_grouped(r->memory.total, a), cli_grouped(r->memory.activations, b),
+            cli_grouped(r->memory.scratch, c), cli_grouped(r->memory.state, d),
+            cli_grouped(r->memory.context, e));
+    if (r->memory.stack)
+        fprintf(file, "stack  at most %s bytes\n", cli_grouped(r->memory.stack, a));
+    if (r->slow.bytes)
+        fprintf(file, "slow   %s of these bytes, %s read and %s written a run\n",
+                cli_grouped(r->slow.bytes, a), cli_grouped(r->slow.traffic_read, b),
+                cli_grouped(r->slow.traffic_written, c));
+    fprintf(file, "flash  %s bytes (weights %s, plan %s)\n", cli_grouped(r->flash.total, a),
+            cli_grouped(r->flash.weights, b), cli_grouped(r->flash.plan, c));
+}
+
+/* At most `width` characters of a name; control characters and others beyond ASCII as '?'. */
+static void print_name(FILE *file, const char *name, int width)
+{
+    int n = (int)strlen(name), skip = n > width ? n - width + 2 : 0;
+    fprintf(file, "%s", skip ? ".." : "");
+    for (int i = skip; i < n; i++)
+        fputc(name[i] >= ' ' && name[i] < 127 ? name[i] : '?', file);
+    fprintf(file, "%*s", n < width ? width - n : 0, "");
+}
+
+/* A bar of `most` characters for value / peak. */
+static void print_bar(FILE *file, uint64_t value, uint64_t peak, int most, bool unicode)
+{
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    uint64_t parts = peak ? value * (uint64_t)most * 8 / peak : 0;
+    for (uint64_t i = 0; i < parts / 8; i++)
+        fputs(unicode ? "█" : "#", file);
+    if (unicode)
+        fputs(eighths[parts % 8], file);
+}
+
+void cli_report_steps(const tw_report *r, const cli_terminal *terminal, FILE *file)
+{
+    enum { FIXED = 82, NARROWEST = 8, WIDEST = 30 };
+    char shape[80], live[32], macs[32];
+    uint32_t peak = 0;
+    int bar = terminal->width - FIXED;
+    for (int i = 0; i < r->step_count; i++)
+        peak = r->steps[i].live_bytes > peak ? r->steps[i].live_bytes : peak;
+    fprintf(file, "step  %-22s %-16s %-14s %10s  %10s\n", "name", "operator", "output", "macs",
+            "live bytes");
+    for (int i = 0; i < r->step_count; i++) {
+        const tw_report_step *s = &r->steps[i];
+        fprintf(file, "%4d  ", i);
+        print_name(file, s->name, 22);
+        fprintf(file, " %-16.16s %-14s %10s  %10s", s->operator_name,
+                cli_shape_text(s->rank, s->dim, shape), cli_grouped(s->macs, macs),
+                cli_grouped(s->live_bytes, live));
+        if (bar >= NARROWEST && s->live_bytes) {
+            fputc(' ', file);
+            print_bar(file, s->live_bytes, peak, bar > WIDEST ? WIDEST : bar, terminal->unicode);
+        }
+        fputc('\n', file);
+    }
+}

@@ -1,0 +1,23 @@
+/* A compile report as JSON and as text. */
+#ifndef TW_CLI_REPORT_H
+#define TW_CLI_REPORT_H
+
+#include "output.h"
+#include "tilewright/compiler.h"
+
+/* Sets the keys that scripts may rely on: fits, memory, flash, layerwise, ... */
+void cli_report_json(const tw_report *report, json_t *object);
+
+/* What an input or output is: {name, dtype, shape, scale, zero_point}. */
+json_t *cli_json_tensors(const tw_report_tensor *tensors, int count);
+
+/* Memory and flash in a few lines; `head` stands before them. */
+void cli_report_totals(const tw_report *report, FILE *file);
+
+/* A row a step: name, operator, output, band, bytes alive, multiply-accumulates. */
+void cli_report_steps(const tw_report *report, const cli_terminal *terminal, FILE *file);
+
+/* Memory over time: addresses upwards, steps to the right, a letter a buffer. */
+void cli_report_drawing(const tw_report *report, const cli_terminal *terminal, FILE *file);
+
+#endif

@@ -1,0 +1,186 @@
+/* run: execute a plan or a model on the host, with the objects that the device runs. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "graph/number.h"
+#include "model.h"
+#include "ops/op.h"
+#include "output.h"
+#include "streams.h"
+
+/* ---- the profile: time between firings, by step ---- */
+
+typedef struct tw_profile {
+    double *seconds;
+    uint64_t *firings;
+    double last;
+} tw_profile;
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static int on_firing(void *user, tw_context *context, const tw_firing *firing)
+{
+    tw_profile *profile = user;
+    double now = seconds();
+    (void)context;
+    profile->seconds[firing->step] += now - profile->last;
+    profile->firings[firing->step]++;
+    profile->last = now;
+    return 0;
+}
+
+static json_t *json_profile(const tw_session *session, const tw_profile *profile, uint64_t steps)
+{
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < session->model.step_count; i++) {
+        const tw_opdef *op = tw_op_by_code(session->model.steps[i].operator_code);
+        json_t *one = json_object();
+        json_object_set_new(one, "name", cli_json_text(session->step_names[i]));
+        json_object_set_new(one, "operator", json_string(op ? op->name : "unknown"));
+        json_object_set_new(one, "time_us", json_real(profile->seconds[i] * 1e6 / (double)steps));
+        json_object_set_new(one, "firings",
+                            json_integer((json_int_t)(profile->firings[i] / steps)));
+        json_object_set_new(one, "work", json_integer((json_int_t)session->model.steps[i].work));
+        json_array_append_new(array, one);
+    }
+    return array;
+}
+
+static void print_profile(const tw_session *session, const tw_profile *profile, uint64_t steps)
+{
+    double total = 0;
+    char work[32];
+    for (uint32_t i = 0; i < session->model.step_count; i++)
+        total += profile->seconds[i];
+    printf("step  %-26s %-16s %12s %6s %8s %14s\n", "name", "operator", "us a run", "%", "firings",
+           "work");
+    for (uint32_t i = 0; i < session->model.step_count; i++) {
+        const tw_opdef *op = tw_op_by_code(session->model.steps[i].operator_code);
+        printf("%4u  %-26.26s %-16s %12.1f %6.1f %8" PRIu64 " %14s\n", i, session->step_names[i],
+               op ? op->name : "unknown", profile->seconds[i] * 1e6 / (double)steps,
+               total > 0 ? 100 * profile->seconds[i] / total : 0, profile->firings[i] / steps,
+               cli_grouped(session->model.steps[i].work, work));
+    }
+}
+
+/* ---- results ---- */
+
+static void print_values(const tw_tensor *tensor, const uint8_t *data)
+{
+    enum { MOST = 12 };
+    char text[TW_NUMBER_TEXT];
+    tw_dtype dtype = (tw_dtype)tensor->dtype;
+    uint32_t each = tw_dtype_bytes(dtype), count = tw_tensor_bytes(tensor) / each;
+    for (uint32_t i = 0; i < count && i < MOST; i++) {
+        tw_number_print(dtype, data + i * each, text);
+        printf(" %s", text);
+    }
+    printf("%s\n", count > MOST ? " ..." : "");
+}
+
+static void report_outputs(tw_cli *cli, const cli_job *job)
+{
+    const tw_session *session = job->session;
+    json_t *outputs = json_array();
+    char shape[80];
+    for (uint32_t i = 0; i < session->model.output_count; i++) {
+        const tw_tensor *t = tw_output_tensor(&session->model, i);
+        const char *name = cli_tensor_name(cli, session, true, i);
+        json_t *one = json_object();
+        json_object_set_new(one, "name", cli_json_text(name));
+        json_object_set_new(one, "dtype", json_string(tw_dtype_name((tw_dtype)t->dtype)));
+        json_object_set_new(one, "shape", cli_json_shape(t->rank, t->dim));
+        json_array_append_new(outputs, one);
+        if (cli->json_wanted)
+            continue;
+        printf("%s %s %s:", name, tw_dtype_name((tw_dtype)t->dtype),
+               cli_shape_text(t->rank, t->dim, shape));
+        print_values(t, job->outputs[i] + (job->steps - 1) * tw_tensor_bytes(t));
+    }
+    json_object_set_new(cli->json, "outputs", outputs);
+    json_object_set_new(cli->json, "memory", cli_json_memory(&session->model));
+    json_object_set_new(cli->json, "steps", json_integer((json_int_t)job->steps));
+    json_object_set_new(cli->json, "time_us", json_real(job->seconds * 1e6 / (double)job->steps));
+    json_object_set_new(cli->json, "status", json_string(tw_status_text(TW_OK)));
+    if (!cli->json_wanted)
+        printf("%.1f us a run\n", job->seconds * 1e6 / (double)job->steps);
+}
+
+static bool write_outputs(tw_cli *cli, const cli_job *job, const char **files)
+{
+    for (uint32_t i = 0; i < job->session->model.output_count; i++)
+        if (files[i] && !cli_write_stream(cli, files[i], tw_output_tensor(&job->session->model, i),
+                                          job->steps, job->outputs[i]))
+            return false;
+    return true;
+}
+
+/* ---- the command ---- */
+
+static bool run_session(tw_cli *cli, tw_session *session)
+{
+    uint64_t steps = 1;
+    const char **files;
+    tw_profile profile = {
+        tw_alloc_array(cli->arena, session->model.step_count + 1, sizeof *profile.seconds),
+        tw_alloc_array(cli->arena, session->model.step_count + 1, sizeof *profile.firings), 0};
+    if (!cli_whole(cli, TW_OPTION_steps, 1, CLI_MAX_STEPS, &steps))
+        return false;
+    cli_job job = cli_job_new(cli, session, steps);
+    if (!cli_job_bind(cli, &job) || !cli_bind_files(cli, TW_OPTION_output, session, true, &files))
+        return false;
+    if (cli_has(cli, TW_OPTION_profile)) {
+        tw_set_hook(&session->context, on_firing, &profile);
+        job.starting = &profile.last;
+    }
+    if (!cli_job_run(cli, &job) || !write_outputs(cli, &job, files))
+        return false;
+    report_outputs(cli, &job);
+    if (cli_has(cli, TW_OPTION_profile)) {
+        json_object_set_new(cli->json, "profile", json_profile(session, &profile, steps));
+        if (!cli->json_wanted)
+            print_profile(session, &profile, steps);
+    }
+    return true;
+}
+
+static bool run(tw_cli *cli)
+{
+    cli_model model;
+    bool ok = cli_model_open(cli, cli->operands[0], NULL, &model);
+    cli_progress_end();
+    ok = ok && run_session(cli, &model.session);
+    cli_model_close(&model);
+    return ok;
+}
+
+static const tw_option_id options[] = {
+    TW_OPTION_input,   TW_OPTION_output, TW_OPTION_steps,        TW_OPTION_feed,
+    TW_OPTION_profile, TW_OPTION_memory, TW_OPTION_input_shape,  TW_OPTION_io_layout,
+    TW_OPTION_backend, TW_OPTION_prefer, TW_OPTION_random_bands, TW_OPTION_json,
+    TW_OPTION_COUNT};
+
+const tw_command tw_command_run = {
+    .name = "run",
+    .summary = "execute a plan or a model on this machine",
+    .synopsis = "PLAN|MODEL",
+    .about =
+        "Runs the plan with the kernels that the device runs; a model is compiled first. Every "
+        "input needs a file or, over several steps, an output fed back to it. Outputs are "
+        "printed in short, and written where --output says.",
+    .examples =
+        "  tilewright run model.twp --input x.npy --output y.npy\n"
+        "  tilewright run model.onnx --input image=cat.bin --profile\n"
+        "  tilewright run cell.twp --steps 50 --input x.bin --feed h_out=h_in --output y.bin\n",
+    .options = options,
+    .least_operands = 1,
+    .most_operands = 1,
+    .run = run,
+};

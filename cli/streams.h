@@ -1,0 +1,56 @@
+/* Tensors that go in and come out, over one or several runs of a plan. */
+#ifndef TW_CLI_STREAMS_H
+#define TW_CLI_STREAMS_H
+
+#include "command.h"
+#include "host/session.h"
+
+/* What an input gets: one tensor for every step, or one for each. */
+typedef struct cli_stream {
+    const uint8_t *data; /* dense; null: nothing is given */
+    uint64_t steps;      /* tensors in data */
+} cli_stream;
+
+enum { CLI_MAX_STEPS = 1000000 };
+
+typedef struct cli_link {
+    uint32_t output, input; /* the output is the input of the next step; zero at the first */
+} cli_link;
+
+typedef struct cli_job {
+    tw_session *session;
+    uint64_t steps;
+    cli_stream *inputs; /* one an input */
+    const cli_link *links;
+    int link_count;
+    uint8_t **outputs; /* filled in: one an output, `steps` dense tensors end to end */
+    double seconds;    /* filled in: time inside the runs */
+    double *starting;  /* where not null, set to the time at which each run starts */
+} cli_job;
+
+/* A job without data for a session; everything in cli->arena. */
+cli_job cli_job_new(tw_cli *cli, tw_session *session, uint64_t steps);
+
+/* Fill job->inputs from --input and job->links from --feed. */
+bool cli_job_bind(tw_cli *cli, cli_job *job);
+
+/* Numbers in place of inputs that nobody gave: floats in [-1, 1), integers over their range. */
+void cli_job_fill_random(tw_cli *cli, cli_job *job, uint64_t seed);
+
+/* Run all steps. Every input must have data or a link. */
+bool cli_job_run(tw_cli *cli, cli_job *job);
+
+/* For each input (or output) the file of `[NAME=]FILE` options, null where there is none. A file
+ * without a name goes to the first one in order that has none. */
+bool cli_bind_files(tw_cli *cli, tw_option_id option, const tw_session *session, bool output,
+                    const char ***files);
+
+/* Read a file of one tensor like `tensor` or of `steps` of them. */
+bool cli_read_stream(tw_cli *cli, const char *path, const tw_tensor *tensor, uint64_t steps,
+                     cli_stream *stream);
+
+/* Write `steps` tensors to .npy (with a leading axis of steps, when there are several) or raw. */
+bool cli_write_stream(tw_cli *cli, const char *path, const tw_tensor *tensor, uint64_t steps,
+                      const uint8_t *data);
+
+#endif
