@@ -31,7 +31,7 @@ foreach(case IN LISTS TW_FIRMWARE_CASES)
     set_property(SOURCE ${folder}/case.c APPEND PROPERTY OBJECT_DEPENDS
       ${case}/plan.twp ${case}/input.bin ${case}/expected.bin)
     set_target_properties(${name}-${target} PROPERTIES SUFFIX .elf LINK_DEPENDS ${folder}/${script})
-    target_link_options(${name}-${target} PRIVATE ${TW_FLAGS_${target}} -nostdlib -nostartfiles
+    target_link_options(${name}-${target} PRIVATE ${TW_FLAGS_${target}} ${TW_LINK_${target}} -nostdlib -nostartfiles
       -T ${folder}/${script} -Wl,--gc-sections)
     target_link_libraries(${name}-${target} PRIVATE ${target}-O2 gcc)
   endforeach()

@@ -81,7 +81,7 @@ static int refuse(const char *stage, tw_status status, uint32_t step)
 
 static const tw_kernel *const every_kernel[] = {
 #define TW_K(symbol, signature) &tw_k_##symbol##_##signature,
-#define TW_OP(code, Name, symbol, KIND, kernels) kernels
+#define TW_OP(code, Name, symbol, KIND, ...) __VA_ARGS__
 #include "ops/ops.def"
 };
 enum { EVERY_KERNEL = sizeof every_kernel / sizeof *every_kernel };
@@ -110,7 +110,7 @@ static uint32_t find_kernels(void)
 
 /* --- memory ------------------------------------------------------------------------------------- */
 
-enum { ARENA = 256 * 1024, GUARD = 4096, PAINT = 0xA5 };
+enum { ARENA = 96 * 1024, GUARD = 4096, PAINT = 0xA5 };
 static uint8_t arena[TW_MAX_REGIONS][ARENA + GUARD] __attribute__((aligned(16)));
 
 static int guards_intact(const tw_model *model)
@@ -124,8 +124,8 @@ static int guards_intact(const tw_model *model)
 
 static void paint_stack(void)
 {
-    uint32_t here;
-    for (uint32_t *word = board_stack_limit; word < &here - 64; word++)
+    uint32_t *end = (uint32_t *)((uintptr_t)__builtin_frame_address(0) - 256);
+    for (uint32_t *word = board_stack_limit; word < end; word++)
         *word = 0x5AFE57ACu;
 }
 
