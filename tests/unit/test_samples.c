@@ -28,6 +28,7 @@ static void run_sample(const tw_opdef *op, const char *text, size_t bytes, int *
     if (!graph) {
         tw_diag_text(&diag, message, sizeof message);
         fail_msg("%s: %s\n%.*s", op->name, message, (int)bytes, text);
+        return;
     }
     assert_int_equal(graph->node_count, 1);
     assert_true(graph->nodes[0]->op == op);

@@ -300,7 +300,7 @@ static void bands(void **state)
         for (int turn = 0; turn < 5; turn++) {
             const tw_member *m = &members[i];
             tw_case c;
-            open_case(&c, (uint64_t)(i * 5 + turn));
+            open_case(&c, (uint64_t)i * 5 + (uint64_t)turn);
             tw_value *x = real_input(&c, ranks[turn], shapes[turn], m->low, m->high);
             tw_node *node = tw_operate_node(c.graph, m->name, &x, 1, NULL);
             tw_operate_whole(node, c.arena);
@@ -324,7 +324,7 @@ static void integers(void **state)
     for (int t = 0; t < 8; t++)
         for (int n = 0; n < 5; n++) {
             tw_case c;
-            open_case(&c, (uint64_t)(t + 10 * n));
+            open_case(&c, (uint64_t)t + 10 * (uint64_t)n);
             tw_value *x = tw_operate_value(c.graph, types[t], 2, (int32_t[]){13, 5}, &c.seed);
             unsigned bytes = tw_dtype_bytes(types[t]);
             bool is_signed = t % 2 == 0;
