@@ -5,11 +5,19 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "import/onnx/onnx.h"
-#include "import/text/text.h"
-#include "import/tflite/tflite.h"
 
 enum { MODEL_BYTES = INT32_MAX };
+
+static const struct {
+    const char *name, *what;
+    bool (*recognise)(const void *data, size_t bytes);
+    tw_graph *(*import)(tw_arena *arena, const void *data, size_t bytes, const char *path,
+                        const tw_import_options *options, tw_diag *diag);
+} importers[] = {
+#define TW_IMPORTER(name, what) {#name, what, tw_recognise_##name, tw_import_##name},
+#include "import/importers.def"
+};
+enum { IMPORTERS = sizeof importers / sizeof *importers };
 
 /* Files that are met in the place of a model, by the bytes at an offset. */
 static const struct {
@@ -27,10 +35,22 @@ static const struct {
      "a program"},
 };
 
+/* "A, B and C are read" */
+static void list_formats(char *text, size_t bytes)
+{
+    size_t at = 0;
+    for (int i = 0; i < IMPORTERS && at < bytes; i++) {
+        const char *join = i == 0 ? "" : i + 1 < IMPORTERS ? ", " : " and ";
+        at += (size_t)snprintf(text + at, bytes - at, "%s%s", join, importers[i].what);
+    }
+    if (at < bytes)
+        snprintf(text + at, bytes - at, " are read");
+}
+
 static bool refuse(const uint8_t *data, size_t bytes, tw_diag *diag)
 {
-    static const char accepted[] =
-        "ONNX models (.onnx), TensorFlow Lite models (.tflite) and the text IR (.twir) are read";
+    char accepted[512];
+    list_formats(accepted, sizeof accepted);
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
         size_t length = strlen(strangers[i].bytes), offset = strangers[i].offset;
         if (bytes >= offset + length && memcmp(data + offset, strangers[i].bytes, length) == 0)
@@ -44,24 +64,21 @@ static bool refuse(const uint8_t *data, size_t bytes, tw_diag *diag)
 tw_graph *tw_import_bytes(tw_arena *arena, const void *data, size_t bytes, const char *path,
                           const tw_import_options *options, const char **format, tw_diag *diag)
 {
-    const char *unused;
-    format = format ? format : &unused;
-    *format = NULL;
+    if (format)
+        *format = NULL;
     snprintf(diag->file, sizeof diag->file, "%s", path);
     if (bytes == 0) {
         tw_fail(diag, TW_CODE_FAILED, NULL, NULL, "the file is empty");
-    } else if (tw_text_recognise(data, bytes)) {
-        *format = "text";
-        return tw_text_parse(arena, data, bytes, path, diag);
-    } else if (tw_tfl_recognise(data, bytes)) {
-        *format = "tflite";
-        return tw_tfl_import_model(arena, data, bytes, options, diag);
-    } else if (tw_onnx_recognise(data, bytes)) {
-        *format = "onnx";
-        return tw_onnx_import(arena, data, bytes, path, options, diag);
-    } else {
-        refuse(data, bytes, diag);
+        return NULL;
     }
+    for (int i = 0; i < IMPORTERS; i++) {
+        if (!importers[i].recognise(data, bytes))
+            continue;
+        if (format)
+            *format = importers[i].name;
+        return importers[i].import(arena, data, bytes, path, options, diag);
+    }
+    refuse(data, bytes, diag);
     return NULL;
 }
 
@@ -73,6 +90,7 @@ tw_graph *tw_import(tw_arena *arena, const char *path, const tw_import_options *
     void *data;
     size_t bytes;
     tw_graph *graph = NULL;
+    snprintf(diag->file, sizeof diag->file, "%s", path);
     if (tw_read_file(scratch, path, MODEL_BYTES, &data, &bytes, diag))
         graph = tw_import_bytes(arena, data, bytes, path, options, format, diag);
     tw_arena_free(scratch);

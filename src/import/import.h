@@ -18,6 +18,14 @@ typedef struct tw_import_options {
 tw_graph *tw_import(tw_arena *arena, const char *path, const tw_import_options *options,
                     const char **format, tw_diag *diag);
 
+/* What importers.def asks of a format's folder: does the file look like one (it may still be damaged),
+ * and the import itself. */
+#define TW_IMPORTER(name, what)                                                                    \
+    bool tw_recognise_##name(const void *data, size_t bytes);                                      \
+    tw_graph *tw_import_##name(tw_arena *arena, const void *data, size_t bytes, const char *path,  \
+                               const tw_import_options *options, tw_diag *diag);
+#include "import/importers.def"
+
 /* The same for a file already in memory. path: for messages and for files beside the model. */
 tw_graph *tw_import_bytes(tw_arena *arena, const void *data, size_t bytes, const char *path,
                           const tw_import_options *options, const char **format, tw_diag *diag);

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     tw_arena *arena = tw_arena_new();
     tw_diag diag = {0};
     tw_tensor_data tensor;
-    tw_graph *graph = tw_onnx_import(arena, data, bytes, "/nonexistent/model", NULL, &diag);
+    tw_graph *graph = tw_import_onnx(arena, data, bytes, "/nonexistent/model", NULL, &diag);
     must_explain(graph, &diag);
     diag = (tw_diag){0};
     if (graph && !tw_graph_check(graph, &diag))

@@ -514,7 +514,7 @@ static bool import_outputs(tw_onnx *o, const Tw__Onnx__Graph *g)
 
 /* --- the whole --------------------------------------------------------------------------------- */
 
-bool tw_onnx_recognise(const void *data, size_t bytes)
+bool tw_recognise_onnx(const void *data, size_t bytes)
 {
     /* Nearly every writer begins with the IR version: field 1, a small number. */
     const uint8_t *at = data;
@@ -524,7 +524,7 @@ bool tw_onnx_recognise(const void *data, size_t bytes)
     return bytes > 1 && tw_wire_check(&tw__onnx__model__descriptor, "model", data, bytes, &quiet);
 }
 
-tw_graph *tw_onnx_import(tw_arena *arena, const void *data, size_t bytes, const char *path,
+tw_graph *tw_import_onnx(tw_arena *arena, const void *data, size_t bytes, const char *path,
                          const tw_import_options *options, tw_diag *diag)
 {
     (void)path;

@@ -119,10 +119,4 @@ tw_value *tw_onnx_global_pool(tw_onnx_node *n, tw_value *x, const char *reduce);
 /* Softmax over one axis, or over the axes from it on as opsets before 13 have it. */
 tw_value *tw_onnx_softmax(tw_onnx_node *n, tw_value *x);
 
-/* The whole import: see import.h. */
-tw_graph *tw_onnx_import(tw_arena *arena, const void *data, size_t bytes, const char *path,
-                         const tw_import_options *options, tw_diag *diag);
-/* Can the file be an ONNX model? Looks at its first fields only. */
-bool tw_onnx_recognise(const void *data, size_t bytes);
-
 #endif

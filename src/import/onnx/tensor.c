@@ -80,7 +80,8 @@ bool tw_onnx_refuse_dtype(int64_t number, const char *what, tw_diag *diag)
         return tw_fail(diag, TW_CODE_UNSUPPORTED, NULL, NULL,
                        "%s has the unknown element type %lld", what, (long long)number);
     return tw_fail(diag, TW_CODE_UNSUPPORTED, NULL, NULL,
-                   "%s has element type %s, which is not supported; export the model in FLOAT",
+                   "%s has element type %s, which is not supported; FLOAT, BOOL and integers of 8 "
+                   "bits and more are",
                    what, name);
 }
 

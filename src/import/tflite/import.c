@@ -3,7 +3,7 @@
 
 #include "import/tflite/tflite.h"
 
-bool tw_tfl_recognise(const void *data, size_t bytes)
+bool tw_recognise_tflite(const void *data, size_t bytes)
 {
     return bytes >= 8 && memcmp((const char *)data + 4, TW_TFL_IDENTIFIER, 4) == 0;
 }
@@ -167,9 +167,10 @@ static bool finish(tw_tfl_import *import)
            tw_graph_check(import->b.graph, import->b.diag);
 }
 
-tw_graph *tw_tfl_import_model(tw_arena *arena, const void *data, size_t bytes,
-                              const tw_import_options *options, tw_diag *diag)
+tw_graph *tw_import_tflite(tw_arena *arena, const void *data, size_t bytes, const char *path,
+                           const tw_import_options *options, tw_diag *diag)
 {
+    (void)path; /* a model is one file */
     tw_arena *scratch = tw_arena_new();
     tw_tfl_model model;
     tw_graph *graph = NULL;

@@ -151,10 +151,4 @@ bool tw_tfl_call(tw_tfl_node *n, int32_t subgraph, tw_value *const *in, uint32_t
 /* Tell the graph what the variables are in the next run: state.c. */
 bool tw_tfl_finish_states(tw_tfl_import *import);
 
-/* The whole import: see import.h. */
-tw_graph *tw_tfl_import_model(tw_arena *arena, const void *data, size_t bytes,
-                              const tw_import_options *options, tw_diag *diag);
-/* Does the file say that it is one? */
-bool tw_tfl_recognise(const void *data, size_t bytes);
-
 #endif

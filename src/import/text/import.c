@@ -1,0 +1,16 @@
+/* The text IR as one of the model formats. */
+#include "import/import.h"
+#include "import/text/text.h"
+
+bool tw_recognise_text(const void *data, size_t bytes)
+{
+    return tw_text_recognise(data, bytes);
+}
+
+/* Shapes are all in the text: there is nothing for options to fix. */
+tw_graph *tw_import_text(tw_arena *arena, const void *data, size_t bytes, const char *path,
+                         const tw_import_options *options, tw_diag *diag)
+{
+    (void)options;
+    return tw_text_parse(arena, data, bytes, path, diag);
+}
