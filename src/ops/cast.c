@@ -25,6 +25,13 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
     return true;
 }
 
+/* clang-format off */
+static const char samples[] =
+    TW_SAMPLE("to_s32", "f32[1,7,5,3]", "-99", "99", "", "Cast (%x) {dtype=s32}")
+    TW_SAMPLE("to_f16", "s64[1,7,5]", "-99999", "99999", "", "Cast (%x) {dtype=f16}")
+    TW_SAMPLE("to_bool", "f64[4,3]", "-1", "1", "", "Cast (%x) {dtype=bool}");
+/* clang-format on */
+
 const tw_opdef tw_op_cast = {
     TW_OP_LEDGER(cast),
     TW_OP_ATTRIBUTES(cast),
@@ -36,5 +43,6 @@ const tw_opdef tw_op_cast = {
     .shape = shape,
     .lower = lower,
     .limits = "",
+    .samples = samples,
     .onnx = "",
 };

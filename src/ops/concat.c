@@ -63,6 +63,16 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
     return tw_lower_default(node, arena, lowering, diag);
 }
 
+/* clang-format off */
+static const char samples[] =
+    "graph \"rows\" {\n  const %a : f32[1,5,3] = random 1 -3 3\n"
+    "  const %b : f32[1,2,3] = random 2 -3 3\n  %y = Concat (%a, %b, %a) {axis=1}\n"
+    "  output %y\n}\n"
+    "graph \"channels\" {\n  const %a : s8[1,5,3] = random 1 -128 128\n"
+    "  const %b : s8[1,5,4] = random 2 -128 128\n  %y = Concat (%a, %b) {axis=-1}\n"
+    "  output %y\n}\n";
+/* clang-format on */
+
 const tw_opdef tw_op_concat = {
     TW_OP_LEDGER(concat),
     TW_OP_ATTRIBUTES(concat),
@@ -75,5 +85,6 @@ const tw_opdef tw_op_concat = {
     .rows = rows,
     .lower = lower,
     .limits = "at most 15 inputs; quantised inputs share the output's scale and zero point",
+    .samples = samples,
     .onnx = "",
 };

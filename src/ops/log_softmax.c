@@ -34,6 +34,12 @@ static bool in_place(const tw_node *node, int input)
     return false;
 }
 
+/* clang-format off */
+static const char samples[] =
+    TW_SAMPLE("channel", "f32[1,6,5,8]", "-4", "4", "", "LogSoftmax (%x)")
+    TW_SAMPLE("rows", "f32[1,12,3]", "-4", "4", "", "LogSoftmax (%x) {axis=1}");
+/* clang-format on */
+
 const tw_opdef tw_op_log_softmax = {
     TW_OP_LEDGER(log_softmax),
     TW_OP_ATTRIBUTES(log_softmax),
@@ -46,5 +52,6 @@ const tw_opdef tw_op_log_softmax = {
     .rows = rows,
     .in_place = in_place,
     .limits = "f32",
+    .samples = samples,
     .onnx = "",
 };

@@ -90,6 +90,12 @@ typedef struct tw_lowering {
     uint32_t unread;
 } tw_lowering;
 
+/* A sample of one input %x, random between low and high. result: "" or the output's type, behind ": ";
+ * call: "Name (%x) {...}". Write as many as needed behind each other. */
+#define TW_SAMPLE(name, type, low, high, result, call)                                             \
+    "graph \"" name "\" {\n  const %x : " type " = random 1 " low " " high "\n  %y" result         \
+    " = " call "\n  output %y\n}\n"
+
 typedef struct tw_op_sample tw_op_sample;
 
 typedef struct tw_opdef {

@@ -105,6 +105,22 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
     return tw_lower_default(node, arena, lowering, diag);
 }
 
+/* clang-format off */
+static const char samples[] =
+    TW_SAMPLE("constant", "f32[1,5,4,3]", "-3", "3",
+              "", "Pad (%x) {before=[0,2,1,0], after=[0,1,2,0], value=1.5}")
+    TW_SAMPLE("reflect", "f32[1,5,4,3]", "-3", "3",
+              "", "Pad (%x) {before=[0,2,1,0], after=[0,1,3,0], mode=reflect}")
+    TW_SAMPLE("edge", "f32[1,5,4,3]", "-3", "3",
+              "", "Pad (%x) {before=[0,2,1,0], after=[0,1,3,0], mode=edge}")
+    TW_SAMPLE("wrap", "f32[1,5,4,3]", "-3", "3",
+              "", "Pad (%x) {before=[0,2,1,0], after=[0,1,3,0], mode=wrap}")
+    TW_SAMPLE("symmetric", "f32[1,5,4,3]", "-3", "3",
+              "", "Pad (%x) {before=[0,2,1,0], after=[0,1,3,0], mode=symmetric}")
+    TW_SAMPLE("s8", "s8[1,7,5,3] quant(scale=0.05, zero=-4)", "-128", "128",
+              "", "Pad (%x) {before=[0,1,1,1], after=[0,2,0,0], value=-2}");
+/* clang-format on */
+
 const tw_opdef tw_op_pad = {
     TW_OP_LEDGER(pad),
     TW_OP_ATTRIBUTES(pad),
@@ -118,5 +134,6 @@ const tw_opdef tw_op_pad = {
     .lower = lower,
     .limits = "pads are not negative (use Slice to cut); wrap needs its whole input on a padded "
               "axis, and so do mirrors wider than the input",
+    .samples = samples,
     .onnx = "",
 };

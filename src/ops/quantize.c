@@ -25,6 +25,18 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
     return tw_lower_scales(node, TW_SIG_f32, arena, lowering, diag);
 }
 
+/* clang-format off */
+static const char samples[] =
+    TW_SAMPLE("s8", "f32[1,7,5,3]", "-9", "9",
+              " : s8[1,7,5,3] quant(scale=0.05, zero=-4)", "Quantize (%x)")
+    TW_SAMPLE("u16", "f32[1,7,5,3]", "-9", "9",
+              " : u16[1,7,5,3] quant(scale=0.001, zero=300)",
+              "Quantize (%x) {dtype=u16, rounding=half_away}")
+    TW_SAMPLE("by_channel", "f32[1,7,5,3]", "-9", "9",
+              " : s8[1,7,5,3] quant(scale=[0.05,0.1,0.02], zero=[0,3,-9], axis=3)",
+              "Quantize (%x)");
+/* clang-format on */
+
 const tw_opdef tw_op_quantize = {
     TW_OP_LEDGER(quantize),
     TW_OP_ATTRIBUTES(quantize),
@@ -36,5 +48,6 @@ const tw_opdef tw_op_quantize = {
     .shape = shape,
     .lower = lower,
     .limits = "f32 to s8, u8, s16, u16, s32 (zero point 0)",
+    .samples = samples,
     .onnx = "",
 };

@@ -56,7 +56,7 @@ static uint32_t accumulator_bytes(const tw_kernel *kernel)
     {TW_KERNEL_ID(0, TW_OPCODE_##symbol, TW_SIG_##signature), sizeof(accumulator)},
 #define TW_FOLD_BOOL(symbol, initial, step, finish)                                                \
     {TW_KERNEL_ID(0, TW_OPCODE_##symbol, TW_SIG_bool), sizeof(uint32_t)},
-#define TW_REDUCE(code, Name, symbol, attributes, onnx, formula, folds) folds
+#define TW_REDUCE(code, Name, symbol, attributes, samples, onnx, formula, folds) folds
 #include "ops/reduce.def"
 #undef TW_REDUCE
 #undef TW_FOLD
@@ -129,9 +129,18 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
     return (lowering->kernel->id & 255u) != TW_SIG_s8 || lower_s8(node, &r, arena, lowering, diag);
 }
 
+#define NUMBERS(Name)                                                                              \
+    TW_SAMPLE("spatial", "f32[1,5,4,3]", "0.1", "3", "", Name " (%x) {axes=[1,2]}")                \
+    TW_SAMPLE("channel", "f32[1,5,4,3]", "0.1", "3", "", Name " (%x) {axes=[-1], keepdims=0}")     \
+    TW_SAMPLE("all", "f32[3,2,4]", "0.1", "3", "", Name " (%x)")
+#define QUANTISED(Name)                                                                            \
+    NUMBERS(Name)                                                                                  \
+    TW_SAMPLE("s8", "s8[1,5,4,3] quant(scale=0.05, zero=-4)", "-128", "128",                       \
+              " : s8[1,1,1,3] quant(scale=0.09, zero=3)", Name " (%x) {axes=[1,2]}")
+#define TRUTHS(Name) TW_SAMPLE("bool", "bool[1,5,2,3]", "0", "2", "", Name " (%x) {axes=[1,2]}")
 #define TW_FOLD(symbol, signature, element, accumulator, initial, step, finish)
 #define TW_FOLD_BOOL(symbol, initial, step, finish)
-#define TW_REDUCE(code, Name, symbol, list, onnx_names, text, folds)                               \
+#define TW_REDUCE(code, Name, symbol, list, samples_of, onnx_names, text, folds)                   \
     const tw_opdef tw_op_##symbol = {                                                              \
         TW_OP_LEDGER(symbol),                                                                      \
         TW_OP_ATTRIBUTES(list),                                                                    \
@@ -144,6 +153,7 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
         .rows = rows,                                                                              \
         .lower = lower,                                                                            \
         .limits = "int8: at most 2^23 elements to a result",                                       \
+        .samples = samples_of(#Name),                                                              \
         .onnx = onnx_names,                                                                        \
     };
 #include "ops/reduce.def"

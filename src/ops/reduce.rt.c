@@ -385,7 +385,7 @@ static int32_t mean_s8(const tw_call *call, int32_t sum, int32_t n)
     TW_KERNEL(symbol, signature, symbol##_##signature##_run, symbol##_##signature##_check);
 #define TW_FOLD_BOOL(symbol, initial, step, finish)                                                \
     TW_FOLD(symbol, bool, uint8_t, uint32_t, initial, step, finish)
-#define TW_REDUCE(code, Name, symbol, attributes, onnx, formula, folds) folds
+#define TW_REDUCE(code, Name, symbol, attributes, samples, onnx, formula, folds) folds
 #include "ops/reduce.def"
 #undef TW_REDUCE
 #undef TW_FOLD

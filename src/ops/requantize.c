@@ -44,6 +44,15 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
            shifts_fit(node, lowering, diag);
 }
 
+/* clang-format off */
+static const char samples[] =
+    TW_SAMPLE("s8", "s8[1,7,5,3] quant(scale=0.05, zero=-4)", "-128", "128",
+              " : s8[1,7,5,3] quant(scale=0.04, zero=3)", "Requantize (%x)")
+    TW_SAMPLE("u8", "s8[1,7,5,3] quant(scale=0.05, zero=-4)", "-128", "128",
+              " : u8[1,7,5,3] quant(scale=0.04, zero=99)",
+              "Requantize (%x) {dtype=u8, rounding=half_even}");
+/* clang-format on */
+
 const tw_opdef tw_op_requantize = {
     TW_OP_LEDGER(requantize),
     TW_OP_ATTRIBUTES(requantize),
@@ -55,5 +64,6 @@ const tw_opdef tw_op_requantize = {
     .shape = shape,
     .lower = lower,
     .limits = "between s8, u8, s16, u16, s32 (zero point 0)",
+    .samples = samples,
     .onnx = "",
 };

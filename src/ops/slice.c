@@ -40,6 +40,14 @@ static tw_rowmap rows(const tw_node *node, int input, int axis)
     return tw_rows_mapped(1, s.step, (int64_t)s.step - 1 - s.begin, s.begin);
 }
 
+/* clang-format off */
+static const char samples[] =
+    TW_SAMPLE("rows", "f32[1,9,4]", "-3", "3", "", "Slice (%x) {begin=[0,2,1], size=[1,5,2]}")
+    TW_SAMPLE("steps", "s16[1,9,4]", "-99", "99",
+              "", "Slice (%x) {begin=[0,1,3], size=[1,3,2], step=[1,3,-2]}")
+    TW_SAMPLE("reverse", "u8[1,6,2]", "0", "256", "", "Slice (%x) {step=[1,-1,1]}");
+/* clang-format on */
+
 const tw_opdef tw_op_slice = {
     TW_OP_LEDGER(slice),
     TW_OP_ATTRIBUTES(slice),
@@ -51,5 +59,6 @@ const tw_opdef tw_op_slice = {
     .shape = shape,
     .rows = rows,
     .limits = "rows map where the step on the band axis is positive",
+    .samples = samples,
     .onnx = "",
 };

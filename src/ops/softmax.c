@@ -87,6 +87,14 @@ static bool in_place(const tw_node *node, int input)
     return false;
 }
 
+/* clang-format off */
+static const char samples[] =
+    TW_SAMPLE("channel", "f32[1,6,5,8]", "-4", "4", "", "Softmax (%x)")
+    TW_SAMPLE("rows", "f32[1,12,3]", "-4", "4", "", "Softmax (%x) {axis=1, beta=0.5}")
+    TW_SAMPLE("s8", "s8[1,7,5,3] quant(scale=0.05, zero=-4)", "-128", "128",
+              " : s8[1,7,5,3] quant(scale=0.00390625, zero=-128)", "Softmax (%x)");
+/* clang-format on */
+
 const tw_opdef tw_op_softmax = {
     TW_OP_LEDGER(softmax),
     TW_OP_ATTRIBUTES(softmax),
@@ -100,5 +108,6 @@ const tw_opdef tw_op_softmax = {
     .lower = lower,
     .in_place = in_place,
     .limits = "int8: at most 8191 elements along the axis",
+    .samples = samples,
     .onnx = "",
 };

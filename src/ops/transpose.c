@@ -28,6 +28,13 @@ static tw_rowmap rows(const tw_node *node, int input, int axis)
     return tw_rows_identity();
 }
 
+/* clang-format off */
+static const char samples[] =
+    TW_SAMPLE("swap", "f32[1,4,5,3]", "-3", "3", "", "Transpose (%x) {perm=[0,2,1,3]}")
+    TW_SAMPLE("last", "s8[1,6,3,4]", "-128", "128", "", "Transpose (%x) {perm=[0,1,3,2]}")
+    TW_SAMPLE("reverse", "s64[2,3,1,2,2,2]", "-99", "99", "", "Transpose (%x)");
+/* clang-format on */
+
 const tw_opdef tw_op_transpose = {
     TW_OP_LEDGER(transpose),
     TW_OP_ATTRIBUTES(transpose),
@@ -39,5 +46,6 @@ const tw_opdef tw_op_transpose = {
     .shape = shape,
     .rows = rows,
     .limits = "rows map where perm leaves the band axis in place",
+    .samples = samples,
     .onnx = "",
 };

@@ -58,7 +58,7 @@ static tw_rowmap rows(const tw_node *node, int input, int axis)
 }
 
 #define TW_NO_ATTRIBUTES .attributes = NULL
-#define TW_VIEW_ROW(code, Name, symbol, attributes, onnx_names, text)                              \
+#define TW_VIEW_ROW(code, Name, symbol, attributes, onnx_names, text, call)                        \
     const tw_opdef tw_op_##symbol = {                                                              \
         TW_OP_LEDGER(symbol), attributes,   .formula = text,    .min_in = 1,                       \
         .max_in = 1,          .min_out = 1, .max_out = 1,       .shape = shape_##symbol,           \
