@@ -28,7 +28,10 @@ def build(op, inputs, constants, out, options=None):
             tensor.buffer = len(model.buffers) - 1
         if quant:
             tensor.quantization = schema.QuantizationParametersT()
-            tensor.quantization.scale, tensor.quantization.zeroPoint = [quant.scale], [quant.zero]
+            by_axis = hasattr(quant, "axis")
+            tensor.quantization.scale = [float(v) for v in quant.scales] if by_axis else [quant.scale]
+            tensor.quantization.zeroPoint = [int(v) for v in quant.zeros] if by_axis else [quant.zero]
+            tensor.quantization.quantizedDimension = quant.axis if by_axis else 0
         graph.tensors.append(tensor)
     operator, code = schema.OperatorT(), schema.OperatorCodeT()
     operator.inputs, operator.outputs = list(range(len(inputs))), [len(inputs)]

@@ -59,8 +59,9 @@ class File:
         self.parts = [f"# Made by scripts/vectors/{script}.\n"]
 
     def case(self, name, oracle, op, inputs, expected, attributes=None, quants=None, out_quant=None,
-             tolerance="", constants=()):
-        """inputs: (name, array) pairs; those in `constants` stand in the graph. quants: by name."""
+             tolerance="", constants=(), clamp=None):
+        """inputs: (name, array) pairs; those in `constants` stand in the graph. quants: by name.
+        clamp: bounds of a fused activation."""
         quants = quants or {}
         lines = [f'case "{name}" oracle "{oracle}"{" " + tolerance if tolerance else ""}', 'graph "g" {']
         for label, array in inputs:
@@ -70,7 +71,8 @@ class File:
         text = ", ".join(f"{k}={v}" for k, v in (attributes or {}).items())
         operands = ", ".join("%" + label for label, _ in inputs)
         lines.append(f"  %y : {type_of(expected, out_quant)} = {op} ({operands})"
-                     + (f" {{{text}}}" if text else ""))
+                     + (f" {{{text}}}" if text else "")
+                     + (f" clamp({number(clamp[0])}, {number(clamp[1])})" if clamp else ""))
         lines += ["  output %y", "}"]
         lines += [f"feed   %{label} = {data(array)}" for label, array in inputs if label not in constants]
         lines.append(f"expect %y = {data(expected)}\n")

@@ -112,7 +112,7 @@ static bool write_operands(tw_writer *w, const tw_step *step)
         bool out = i >= node->in_count;
         const tw_value *v = out ? node->out[i - node->in_count] : node->in[i];
         tw_plan_operand o = {TW_ABSENT, TW_ABSENT, TW_ROWS_WHOLE, 1, 1, 0, 0, 0};
-        if (v) {
+        if (v && (out || !tw_is_unread(&step->lowering, i))) {
             if (!(out ? value_tensor(w, v, &o.tensor) : input_tensor(w, step, i, &o.tensor)))
                 return false;
             o.stream = (uint32_t)w->stream_of_value[v->index] - 1; /* none: TW_ABSENT */

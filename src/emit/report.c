@@ -8,7 +8,7 @@ static uint32_t constant_bytes_of(const tw_schedule *s, const tw_step *step)
     uint32_t bytes = 0;
     for (int i = 0; i < step->node->in_count; i++) {
         const tw_value *v = step->node->in[i];
-        if (v && s->places[v->index].buffer < 0)
+        if (v && s->places[v->index].buffer < 0 && !tw_is_unread(&step->lowering, i))
             bytes += tw_shape_bytes(&v->shape);
     }
     for (int i = 0; i < step->lowering.blob_count; i++)

@@ -62,6 +62,21 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
     return true;
 }
 
+/* Borders on every side, groups, one spatial axis. */
+#define F32(...) TW_WINDOW_SAMPLE_F32("Conv", __VA_ARGS__)
+#define S8(...) TW_WINDOW_SAMPLE_S8("Conv", __VA_ARGS__)
+#define UNEVEN "{stride=[2,1], dilation=[1,2], pad_begin=[2,0], pad_end=[0,3], group=2}"
+/* clang-format off */
+static const char samples[] =
+    F32("same", "[1,9,6,3]", "[10,3,3,3]", "10", TW_WINDOW_SAME)
+    F32("groups, uneven", "[1,11,6,4]", "[6,3,2,2]", "6", UNEVEN)
+    F32("1x1", "[1,7,5,9]", "[17,1,1,9]", "17", "")
+    F32("one axis", "[1,20,4]", "[5,4,4]", "5", "{stride=[2], pad_begin=[3], pad_end=[1]}")
+    S8("same", "[1,9,6,3]", "[10,3,3,3]", "10", "[1,9,6,10]", TW_WINDOW_SAME)
+    S8("groups, uneven", "[1,11,6,4]", "[6,3,2,2]", "6", "[1,6,7,6]", UNEVEN)
+    S8("1x1", "[1,7,5,9]", "[17,1,1,9]", "17", "[1,7,5,17]", "");
+/* clang-format on */
+
 const tw_opdef tw_op_conv = {
     TW_OP_LEDGER(conv),
     TW_OP_ATTRIBUTES(conv),
@@ -77,5 +92,6 @@ const tw_opdef tw_op_conv = {
     .limits =
         "one or two spatial axes; f32, or s8 with constant symmetric weights (one scale, or one "
         "an output channel)",
+    .samples = samples,
     .onnx = "",
 };

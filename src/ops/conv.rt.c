@@ -13,7 +13,7 @@ typedef struct tw_conv_job {
     tw_channels channels;
 } tw_conv_job;
 
-static int read_window(const tw_call *call, tw_window *window)
+static int read_window(const tw_call *call, tw_window_spans *window)
 {
     const tw_conv_attributes *a = (const tw_conv_attributes *)call->attributes;
     const tw_window_lists lists = TW_WINDOW_LISTS(a);
@@ -29,7 +29,7 @@ static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
 {
     const tw_conv_attributes *a = (const tw_conv_attributes *)call->attributes;
     const tw_tensor *x, *w, *y;
-    tw_window window;
+    tw_window_spans window;
     int32_t extents[7];
     if (call->in_count < 2 || call->in_count > 3 || call->out_count != 1 ||
         call->attribute_bytes != sizeof *a || !tw_operand_check(&call->in[0], dtype, 3, 4) ||
@@ -111,7 +111,7 @@ static tw_status run(const tw_call *call, tw_conv_job *job, tw_patch_function vi
     const tw_conv_attributes *a = (const tw_conv_attributes *)call->attributes;
     const tw_tensor *w = call->in[1].tensor;
     tw_product *p = &job->product;
-    tw_window window;
+    tw_window_spans window;
     tw_image in, out;
     if (!read_window(call, &window) || !tw_is_whole(&call->in[1]))
         return TW_E_DATA;

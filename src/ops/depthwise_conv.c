@@ -56,6 +56,19 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
         lowering, diag);
 }
 
+/* Borders on every side, a multiplier, one spatial axis. */
+#define F32(...) TW_WINDOW_SAMPLE_F32("DepthwiseConv", __VA_ARGS__)
+#define S8(...) TW_WINDOW_SAMPLE_S8("DepthwiseConv", __VA_ARGS__)
+#define UNEVEN "{stride=[2,1], dilation=[1,2], pad_begin=[2,0], pad_end=[0,3]}"
+/* clang-format off */
+static const char samples[] =
+    F32("same", "[1,9,6,19]", "[3,3,19]", "19", TW_WINDOW_SAME)
+    F32("multiplier, uneven", "[1,11,6,3]", "[3,2,6]", "6", UNEVEN)
+    F32("one axis", "[1,20,4]", "[4,4]", "4", "{stride=[2], pad_begin=[3], pad_end=[1]}")
+    S8("same", "[1,9,6,19]", "[3,3,19]", "19", "[1,9,6,19]", TW_WINDOW_SAME)
+    S8("multiplier, uneven", "[1,11,6,3]", "[3,2,6]", "6", "[1,6,7,6]", UNEVEN);
+/* clang-format on */
+
 const tw_opdef tw_op_depthwise_conv = {
     TW_OP_LEDGER(depthwise_conv),
     TW_OP_ATTRIBUTES(depthwise_conv),
@@ -71,5 +84,6 @@ const tw_opdef tw_op_depthwise_conv = {
     .limits =
         "one or two spatial axes; f32, or s8 with constant symmetric weights (one scale, or one "
         "an output channel)",
+    .samples = samples,
     .onnx = "",
 };

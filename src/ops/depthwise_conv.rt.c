@@ -18,7 +18,7 @@ typedef struct tw_depthwise_job {
     tw_channels channels;
 } tw_depthwise_job;
 
-static int read_window(const tw_call *call, tw_window *window)
+static int read_window(const tw_call *call, tw_window_spans *window)
 {
     const tw_depthwise_conv_attributes *a = (const tw_depthwise_conv_attributes *)call->attributes;
     const tw_window_lists lists = TW_WINDOW_LISTS(a);
@@ -32,7 +32,7 @@ static int read_window(const tw_call *call, tw_window *window)
 static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
 {
     const tw_tensor *x, *w, *y;
-    tw_window window;
+    tw_window_spans window;
     int32_t extents[6];
     if (call->in_count < 2 || call->in_count > 3 || call->out_count != 1 ||
         call->attribute_bytes != sizeof(tw_depthwise_conv_attributes) ||
@@ -204,7 +204,7 @@ static void visit_s8(const void *of, const tw_patch *patch)
 static tw_status run(const tw_call *call, tw_depthwise_job *job, tw_patch_function visit)
 {
     const tw_tensor *x = call->in[0].tensor, *w = call->in[1].tensor;
-    tw_window window;
+    tw_window_spans window;
     tw_image in, out;
     if (!read_window(call, &window) || !tw_is_whole(&call->in[1]))
         return TW_E_DATA;

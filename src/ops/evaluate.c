@@ -130,7 +130,7 @@ bool tw_evaluate(tw_node *node, tw_arena *arena, int band, tw_diag *diag)
     int t = 0;
     bool banded = band > 0;
     for (int i = 0; i < node->in_count; i++) {
-        if (!node->in[i] || l->unread >> i & 1u)
+        if (!node->in[i] || tw_is_unread(l, i))
             continue;
         e->base[i] = (char *)(uintptr_t)tw_lowered_input(node, l, i, &e->tensors[t]);
         e->in[i] = whole_view(&e->tensors[t++], e->base[i], e->axis);

@@ -44,6 +44,25 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
     return true;
 }
 
+static const char samples[] =
+    "graph \"f32 rows\" {\n"
+    "  const %x : f32[9,7] = random 1 -1 1\n"
+    "  const %w : f32[13,7] = random 2 -1 1\n"
+    "  const %b : f32[13] = random 3 -1 1\n"
+    "  %y = FullyConnected (%x, %w, %b)\n"
+    "  output %y\n}\n"
+    "graph \"f32 vector\" {\n"
+    "  const %x : f32[7] = random 1 -1 1\n"
+    "  const %w : f32[13,7] = random 2 -1 1\n"
+    "  %y = FullyConnected (%x, %w)\n"
+    "  output %y\n}\n"
+    "graph \"s8 rows\" {\n"
+    "  const %x : s8[1,9,70] quant(scale=0.05, zero=-20) = random 1 -128 128\n"
+    "  const %w : s8[13,70] quant(scale=0.01, zero=3) = random 2 -127 128\n"
+    "  const %b : s32[13] = random 3 -4000 4000\n"
+    "  %y : s8[1,9,13] quant(scale=0.2, zero=5) = FullyConnected (%x, %w, %b)\n"
+    "  output %y\n}\n";
+
 const tw_opdef tw_op_fully_connected = {
     TW_OP_LEDGER(fully_connected),
     .formula = "out[..,o] = b[o] + sum over k of x[..,k] * w[o,k]",
@@ -57,5 +76,6 @@ const tw_opdef tw_op_fully_connected = {
     .lower = lower,
     .limits = "f32, or s8 with constant weights (one scale and zero point, or one scale an output "
               "channel with zero points 0)",
+    .samples = samples,
     .onnx = "",
 };

@@ -120,6 +120,28 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
     return true;
 }
 
+static const char samples[] =
+    "graph \"f32\" {\n"
+    "  const %a : f32[1,9,7] = random 1 -1 1\n"
+    "  const %b : f32[1,7,13] = random 2 -1 1\n"
+    "  %y = MatMul (%a, %b)\n"
+    "  output %y\n}\n"
+    "graph \"f32 heads, turned\" {\n"
+    "  const %a : f32[1,4,9,7] = random 1 -1 1\n"
+    "  const %b : f32[1,4,5,7] = random 2 -1 1\n"
+    "  %y = MatMul (%a, %b) {transpose_b=1}\n"
+    "  output %y\n}\n"
+    "graph \"s8\" {\n"
+    "  const %a : s8[1,9,30] quant(scale=0.05, zero=-20) = random 1 -128 128\n"
+    "  const %b : s8[1,30,19] quant(scale=0.03, zero=4) = random 2 -128 128\n"
+    "  %y : s8[1,9,19] quant(scale=0.4, zero=5) = MatMul (%a, %b)\n"
+    "  output %y\n}\n"
+    "graph \"s8 heads, turned\" {\n"
+    "  const %a : s8[1,4,9,30] quant(scale=0.05, zero=-20) = random 1 -128 128\n"
+    "  const %b : s8[1,4,5,30] quant(scale=0.03, zero=4) = random 2 -128 128\n"
+    "  %y : s8[1,4,9,5] quant(scale=0.4, zero=5) = MatMul (%a, %b) {transpose_b=1}\n"
+    "  output %y\n}\n";
+
 const tw_opdef tw_op_matmul = {
     TW_OP_LEDGER(matmul),
     TW_OP_ATTRIBUTES(matmul),
@@ -133,5 +155,6 @@ const tw_opdef tw_op_matmul = {
     .macs = macs,
     .lower = lower,
     .limits = "ranks from 2; f32, or s8 with one scale an operand",
+    .samples = samples,
     .onnx = "",
 };

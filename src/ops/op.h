@@ -160,6 +160,11 @@ int tw_signature_of(const tw_value *value);
  * through scale and zero point, intersected with the type's range. */
 void tw_lower_clamp(const tw_node *node, tw_lowering *lowering);
 
+static inline bool tw_is_unread(const tw_lowering *lowering, int i)
+{
+    return i < 32 && (lowering->unread >> i & 1u);
+}
+
 /* Input i (present) as the lowered kernel is to find it: fills in its tensor record, offset and
  * region 0, and returns its elements, null when they are computed. */
 const void *tw_lowered_input(const tw_node *node, const tw_lowering *lowering, int i,

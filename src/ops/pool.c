@@ -87,6 +87,25 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
                    tw_dtype_name(x->shape.dtype));
 }
 
+/* Windows over every border, and one axis; int8 with one scale and with two. */
+#define SAMPLE(Name, title, type, y, attributes)                                                   \
+    "graph \"" title "\" {\n"                                                                      \
+    "  const %x : " type " = random 1 -128 128\n"                                                  \
+    "  %y" y " = " Name " (%x) {kernel=[3,2], " attributes "}\n"                                   \
+    "  output %y\n}\n"
+#define UNEVEN "stride=[2,1], pad_begin=[1,1], pad_end=[2,0], ceil=1"
+#define SAMPLES(Name)                                                                              \
+    SAMPLE(Name, "f32", "f32[1,10,6,19]", "", UNEVEN)                                              \
+    SAMPLE(Name, "f32 dilation", "f32[1,10,6,5]", "", "dilation=[2,1], pad_begin=[3,0]")           \
+    SAMPLE(Name, "s8", "s8[1,10,6,19] quant(scale=0.05, zero=-3)",                                 \
+           " : s8[1,6,6,19] quant(scale=0.05, zero=-3)", UNEVEN)                                   \
+    SAMPLE(Name, "s8 rescaled", "s8[1,10,6,19] quant(scale=0.05, zero=-3)",                        \
+           " : s8[1,6,6,19] quant(scale=0.07, zero=9)", UNEVEN)                                    \
+    "graph \"u8, one axis\" {\n"                                                                   \
+    "  const %x : u8[1,20,3] = random 1 0 256\n"                                                   \
+    "  %y = " Name " (%x) {kernel=[3], stride=[2]}\n"                                              \
+    "  output %y\n}\n"
+
 #define TW_POOL(code, Name, symbol, attribute_rows, onnx_names, formula_text)                      \
     const tw_opdef tw_op_##symbol = {                                                              \
         TW_OP_LEDGER(symbol),                                                                      \
@@ -102,6 +121,7 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
         .rows = rows,                                                                              \
         .lower = lower,                                                                            \
         .limits = "one or two spatial axes; windows of at most 4194304 elements",                  \
+        .samples = SAMPLES(#Name),                                                                 \
         .onnx = onnx_names,                                                                        \
     };
 #include "ops/pool.def"

@@ -7,7 +7,7 @@
 enum { BLOCK = 16 };
 
 typedef struct tw_pool_job {
-    tw_window window;
+    tw_window_spans window;
     ptrdiff_t x_pixel, x_row, x_column, y_pixel;
     const void *x;
     void *y;
@@ -18,7 +18,7 @@ typedef struct tw_pool_job {
     tw_channels channels; /* of one entry, where rescale */
 } tw_pool_job;
 
-static int read_window(const tw_call *call, tw_window *window)
+static int read_window(const tw_call *call, tw_window_spans *window)
 {
     const tw_pool_attributes *a = (const tw_pool_attributes *)call->attributes;
     const tw_window_lists lists = TW_WINDOW_LISTS(a);
@@ -36,7 +36,7 @@ static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
 {
     const tw_pool_attributes *a = (const tw_pool_attributes *)call->attributes;
     const tw_tensor *x, *y;
-    tw_window window;
+    tw_window_spans window;
     int32_t extents[6];
     if (call->in_count != 1 || call->out_count != 1 || call->attribute_bytes != sizeof *a ||
         !tw_operand_check(&call->in[0], dtype, 3, 4) ||

@@ -45,9 +45,9 @@ typedef struct tw_span {
 } tw_span;
 
 /* Rows, then columns. */
-typedef struct tw_window {
+typedef struct tw_window_spans {
     tw_span axis[2];
-} tw_window;
+} tw_window_spans;
 
 /* Taps first .. last - 1 are inside the input; first == last: none is. */
 typedef struct tw_taps {
@@ -75,8 +75,8 @@ int tw_window_entry(tw_span *s, const tw_window_lists *lists, int count, int ent
 
 /* The window of a step, from its input, output and kernel (rows, columns); everything is verified.
  * 0: they do not fit together. */
-int tw_window_read(tw_window *w, const tw_tensor *in, const tw_tensor *out, const int32_t kernel[2],
-                   const tw_window_lists *lists, int ceil);
+int tw_window_read(tw_window_spans *w, const tw_tensor *in, const tw_tensor *out,
+                   const int32_t kernel[2], const tw_window_lists *lists, int ceil);
 
 /* For views of rank 3 and 4. */
 void tw_image_of(const tw_view *view, tw_image *image);
@@ -105,7 +105,7 @@ typedef void (*tw_patch_function)(const void *job, const tw_patch *patch);
 /* Call `visit` for every pixel present in `out`. Taps count as inside only where `in` has their
  * rows and columns; with the rows that the operator's row map promises, that is all of the input's.
  * TW_E_DATA: the input lacks a batch or channels. */
-tw_status tw_window_walk(const tw_window *w, const tw_image *in, const tw_image *out,
+tw_status tw_window_walk(const tw_window_spans *w, const tw_image *in, const tw_image *out,
                          tw_patch_function visit, const void *job);
 
 #endif

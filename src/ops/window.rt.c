@@ -37,8 +37,8 @@ int tw_window_entry(tw_span *s, const tw_window_lists *lists, int count, int ent
            read_entry(lists->pad_end, count, entry, 0, &s->pad_end);
 }
 
-int tw_window_read(tw_window *w, const tw_tensor *in, const tw_tensor *out, const int32_t kernel[2],
-                   const tw_window_lists *lists, int ceil)
+int tw_window_read(tw_window_spans *w, const tw_tensor *in, const tw_tensor *out,
+                   const int32_t kernel[2], const tw_window_lists *lists, int ceil)
 {
     int spatial = (int)in->rank - 2;
     int i;
@@ -122,7 +122,7 @@ static int is_joined(const tw_image *m)
 }
 
 /* Can the images be taken as one long row of pixels? */
-static int is_flat(const tw_window *w, const tw_image *in, const tw_image *out)
+static int is_flat(const tw_window_spans *w, const tw_image *in, const tw_image *out)
 {
     return is_single(&w->axis[0]) && is_single(&w->axis[1]) && is_joined(in) && is_joined(out) &&
            in->begin[1] <= out->begin[1] && in->end[1] >= out->end[1];
@@ -138,8 +138,8 @@ static void flatten(tw_image *m)
 }
 
 /* Pixels from column x on with the same taps: how many, and their place. */
-static void find_patch(const tw_window *w, const tw_image *in, const tw_image *out, int32_t batch,
-                       tw_taps rows_inside, int32_t x, tw_patch *patch)
+static void find_patch(const tw_window_spans *w, const tw_image *in, const tw_image *out,
+                       int32_t batch, tw_taps rows_inside, int32_t x, tw_patch *patch)
 {
     const tw_span *rows = &w->axis[0], *columns = &w->axis[1];
     tw_taps none = {0, 0};
@@ -163,8 +163,8 @@ static void find_patch(const tw_window *w, const tw_image *in, const tw_image *o
     }
 }
 
-static void walk_row(const tw_window *w, const tw_image *in, const tw_image *out, int32_t batch,
-                     tw_patch *patch, tw_patch_function visit, const void *job)
+static void walk_row(const tw_window_spans *w, const tw_image *in, const tw_image *out,
+                     int32_t batch, tw_patch *patch, tw_patch_function visit, const void *job)
 {
     tw_taps inside = taps_inside(&w->axis[0], in->begin[1], in->end[1], patch->row);
     int32_t x;
@@ -174,7 +174,7 @@ static void walk_row(const tw_window *w, const tw_image *in, const tw_image *out
     }
 }
 
-tw_status tw_window_walk(const tw_window *w, const tw_image *in, const tw_image *out,
+tw_status tw_window_walk(const tw_window_spans *w, const tw_image *in, const tw_image *out,
                          tw_patch_function visit, const void *job)
 {
     tw_image from = *in, to = *out;

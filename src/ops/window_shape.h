@@ -20,4 +20,21 @@ tw_rowmap tw_window_rows(const tw_node *node, const tw_window_lists *lists, cons
 /* Types that go together: x and w alike, b alike or, for int8, s32; b a vector of `channels`. */
 bool tw_check_weights(const tw_shape_call *call, int32_t channels);
 
+/* Samples for the property tests: shapes as text, o output channels, y the output's shape. */
+#define TW_WINDOW_SAMPLE_F32(Op, title, x, w, o, attributes)                                       \
+    "graph \"f32 " title "\" {\n"                                                                  \
+    "  const %x : f32" x " = random 1 -1 1\n"                                                      \
+    "  const %w : f32" w " = random 2 -1 1\n"                                                      \
+    "  const %b : f32[" o "] = random 3 -1 1\n"                                                    \
+    "  %y = " Op " (%x, %w, %b) " attributes "\n"                                                  \
+    "  output %y\n}\n"
+#define TW_WINDOW_SAMPLE_S8(Op, title, x, w, o, y, attributes)                                     \
+    "graph \"s8 " title "\" {\n"                                                                   \
+    "  const %x : s8" x " quant(scale=0.05, zero=-20) = random 1 -128 128\n"                       \
+    "  const %w : s8" w " quant(scale=0.01, zero=0) = random 2 -127 128\n"                         \
+    "  const %b : s32[" o "] = random 3 -4000 4000\n"                                              \
+    "  %y : s8" y " quant(scale=0.15, zero=5) = " Op " (%x, %w, %b) " attributes "\n"              \
+    "  output %y\n}\n"
+#define TW_WINDOW_SAME "{pad_begin=[1,1], pad_end=[1,1]}"
+
 #endif

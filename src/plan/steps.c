@@ -88,7 +88,7 @@ static bool check_step(tw_step *step, tw_diag *diag)
                        "%d operands; at most %u are supported", count, TW_MAX_OPERANDS);
     for (int i = 0; i < count; i++) {
         const tw_value *v = i < node->in_count ? node->in[i] : node->out[i - node->in_count];
-        if (!v)
+        if (!v || (i < node->in_count && tw_is_unread(l, i)))
             continue;
         if (i < node->in_count)
             tw_lowered_input(node, l, i, &tensors[i]);

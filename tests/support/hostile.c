@@ -174,7 +174,7 @@ static void prepare(tw_hostile *h, const tw_node *node, const tw_lowering *l)
     h->operands = node->in_count + node->out_count;
     for (int i = 0; i < h->operands; i++) {
         const tw_value *v = i < node->in_count ? node->in[i] : node->out[i - node->in_count];
-        if (i < node->in_count && v && !(l->unread >> i & 1u))
+        if (i < node->in_count && v && !tw_is_unread(l, i))
             tw_lowered_input(node, l, i, &h->tensor[i]);
         else if (i >= node->in_count && v)
             h->tensor[i] = tw_tensor_of(v);

@@ -196,7 +196,7 @@ static void begin(tw_operation *p, const tw_node *node, int axis, uint64_t *stat
     for (int i = 0; i < node->in_count; i++) {
         tw_operand_run *o = &p->in[i];
         o->map = tw_rows_whole();
-        if (!node->in[i] || p->lowering.unread >> i & 1u)
+        if (!node->in[i] || tw_is_unread(&p->lowering, i))
             continue;
         o->tensor = tw_tensor_of(node->in[i]);
         o->axis = axis < node->in[i]->shape.rank ? axis : 0;
