@@ -91,6 +91,17 @@ static void test_layers(void **state)
                "Conv", 1, 1);
 }
 
+/* Weights that the file holds in float, before a Quantize. */
+static void test_float_weights(void **state)
+{
+    (void)state;
+    check_int8("  const %f : f32[4,3,3,4] = random 1 -1 1\n"
+               "  %s : s8[4,3,3,4] " W " = Quantize (%f)\n  %w = Dequantize (%s)\n"
+               "  %o = Transpose (%w) {perm=[0,2,1,3]}\n  %r = Conv (%x, %o)\n"
+               "  %y : s8[1,4,4,4] " Y " = Quantize (%r)\n",
+               "Conv", 1, 1);
+}
+
 /* Batch normalisation behind quantised weights: into their scales, a negative factor into signs. */
 static void test_batchnorm(void **state)
 {
@@ -191,6 +202,14 @@ static void test_moves(void **state)
                "  %r = FullyConnected (%t, %w)\n  %u = Reshape (%r) {shape=[36,3]}\n"
                "  %y : s8[36,3] " Y " = Quantize (%u)\n",
                "FullyConnected", 3, 1);
+    /* A bound that the scale holds goes along, one that it does not stays in float. */
+    check_int8("  const %s : s8[4,3,3,4] " W " = random 1 -100 100\n  %w = Dequantize (%s)\n"
+               "  %r = Conv (%x, %w)\n  %m = MaxPool (%r) {kernel=[2,2]}\n  %a = Relu (%m)\n"
+               "  %y : s8[1,3,3,4] " Y " = Quantize (%a)\n",
+               "Conv", 2, 1);
+    check_int8("  %m = MaxPool (%x) {kernel=[2,2]}\n  %a = Clip (%m) {alpha=-0.39, beta=1.01}\n"
+               "  %y : s8[1,5,5,4] " X " = Quantize (%a)\n",
+               "MaxPool", 1, 1);
     /* Pads of zero become those of the layer, in int8 too. */
     check_int8("  const %s : s8[4,3,3,4] " W " = random 1 -100 100\n  %w = Dequantize (%s)\n"
                "  %t = Pad (%x) {before=[0,1,1,0], after=[0,1,1,0]}\n  %r = Conv (%t, %w)\n"
@@ -339,11 +358,11 @@ static void test_network(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layers),    cmocka_unit_test(test_asymmetric_weights),
-        cmocka_unit_test(test_batchnorm), cmocka_unit_test(test_arithmetic),
-        cmocka_unit_test(test_moves),     cmocka_unit_test(test_pair_vanishes),
-        cmocka_unit_test(test_mixed),     cmocka_unit_test(test_unsigned),
-        cmocka_unit_test(test_network),
+        cmocka_unit_test(test_layers),        cmocka_unit_test(test_asymmetric_weights),
+        cmocka_unit_test(test_batchnorm),     cmocka_unit_test(test_float_weights),
+        cmocka_unit_test(test_arithmetic),    cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_pair_vanishes), cmocka_unit_test(test_mixed),
+        cmocka_unit_test(test_unsigned),      cmocka_unit_test(test_network),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,19 +8,29 @@
 
 /* ---- which operators ---- */
 
-/* Does the pad value survive being stored? */
-static bool pad_is_exact(const tw_node *node, const tw_quant *quant)
+/* Is a real number one that the scale stores, or (as a bound) one that no stored value passes? */
+static bool is_stored_exactly(float real, const tw_quant *quant, bool as_bound)
 {
-    double value = (double)*tw_float_of(node, "value"), scale = (double)quant->scale[0];
-    double stored = round(value / scale) + quant->zero_point[0];
-    return stored >= INT8_MIN && stored <= INT8_MAX &&
-           (float)((stored - quant->zero_point[0]) * scale) == (float)value;
+    double scale = (double)quant->scale[0];
+    double stored = round((double)real / scale) + quant->zero_point[0];
+    if (stored < INT8_MIN || stored > INT8_MAX)
+        return as_bound;
+    return (float)((stored - quant->zero_point[0]) * scale) == real;
+}
+
+/* Do the numbers in the operator itself mean the same on stored elements? */
+static bool has_exact_numbers(const tw_node *node, const tw_quant *quant)
+{
+    bool fills = tw_is(node, TW_OPCODE_pad) && *tw_int_of(node, "mode") == TW_PAD_CONSTANT;
+    return is_stored_exactly(node->clamp.low, quant, true) &&
+           is_stored_exactly(node->clamp.high, quant, true) &&
+           (!fills || is_stored_exactly(*tw_float_of(node, "value"), quant, false));
 }
 
 /* Every operand holds elements that the result consists of. */
 static bool moves_elements(const tw_node *node)
 {
-    if (node->out_count != 1 || node->in_count < 1 || tw_has_clamp(node))
+    if (node->out_count != 1 || node->in_count < 1)
         return false;
     switch (node->op->code) {
     case TW_OPCODE_concat:
@@ -52,8 +62,7 @@ static const tw_quant *common_quant(const tw_node *node)
 static bool sink_dequantize(tw_graph *graph, tw_node *node, tw_diag *diag)
 {
     const tw_quant *quant = moves_elements(node) ? common_quant(node) : NULL;
-    if (!quant || (tw_is(node, TW_OPCODE_pad) && *tw_int_of(node, "mode") == TW_PAD_CONSTANT &&
-                   !pad_is_exact(node, quant)))
+    if (!quant || !has_exact_numbers(node, quant))
         return true;
     tw_value *real = node->out[0];
     tw_shape shape = real->shape;
@@ -78,7 +87,8 @@ static bool hoist_quantize(tw_graph *graph, tw_node *quantize, tw_diag *diag)
     tw_value *real = quantize->in[0], *stored = quantize->out[0];
     tw_node *node = real->producer;
     if (!node || node->removed || real->index != 1 || stored->shape.dtype != TW_S8 ||
-        stored->quant.count != 1 || !moves_elements(node))
+        stored->quant.count != 1 || !moves_elements(node) ||
+        (tw_has_clamp(node) && !has_exact_numbers(node, &stored->quant)))
         return true;
     for (int i = 0; i < node->in_count; i++) {
         tw_node *before = tw_append(graph, TW_OPCODE_quantize, quantize->name, &node->in[i], 1,
