@@ -39,13 +39,13 @@ static void round_constants(tw_graph *graph, double step)
     }
 }
 
-static tw_graph *parse(tw_arena *arena, const tw_normalize_case *c)
+tw_graph *tw_parse_rounded(tw_arena *arena, const char *text, double step)
 {
     tw_diag diag = {0};
-    tw_graph *graph = tw_text_parse(arena, c->text, strlen(c->text), NULL, &diag);
-    require(graph != NULL, &diag, c->text);
-    require(tw_graph_check(graph, &diag), &diag, c->text);
-    round_constants(graph, c->step);
+    tw_graph *graph = tw_text_parse(arena, text, strlen(text), NULL, &diag);
+    require(graph != NULL, &diag, text);
+    require(tw_graph_check(graph, &diag), &diag, text);
+    round_constants(graph, step);
     return graph;
 }
 
@@ -116,8 +116,8 @@ tw_normalized tw_normalize_text(const tw_normalize_case *c)
     tw_compile_options options;
     tw_compile_options_default(&options);
     options.io_layout = c->io_layout;
-    n.before = parse(n.arena, c);
-    n.after = parse(n.arena, c);
+    n.before = tw_parse_rounded(n.arena, c->text, c->step);
+    n.after = tw_parse_rounded(n.arena, c->text, c->step);
     require(tw_normalize(n.after, &options, &diag), &diag, c->text);
     uint64_t seed = 1;
     for (int run = 0; run < RUNS; run++)

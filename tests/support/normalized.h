@@ -22,6 +22,9 @@ typedef struct tw_normalize_case {
 tw_normalized tw_normalize_text(const tw_normalize_case *c);
 void tw_normalized_free(tw_normalized *n);
 
+/* The graph of a text, checked, its float constants rounded to multiples of `step`. */
+tw_graph *tw_parse_rounded(tw_arena *arena, const char *text, double step);
+
 /* Nodes with this operator; the first of them or null; all nodes when the name is null. */
 int tw_count_nodes(const tw_graph *graph, const char *op);
 tw_node *tw_find_node(const tw_graph *graph, const char *op);
