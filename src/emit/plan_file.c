@@ -116,8 +116,10 @@ static bool write_operands(tw_writer *w, const tw_step *step)
             if (!(out ? value_tensor(w, v, &o.tensor) : input_tensor(w, step, i, &o.tensor)))
                 return false;
             o.stream = (uint32_t)w->stream_of_value[v->index] - 1; /* none: TW_ABSENT */
+            bool final = step->accumulates || (out && node->op->final_output &&
+                                               node->op->final_output(node, i - node->in_count));
             if (out)
-                o.rows = step->accumulates ? TW_ROWS_FINAL : TW_ROWS_MAPPED;
+                o.rows = final ? TW_ROWS_FINAL : TW_ROWS_MAPPED;
             else
                 put_rows(&step->map[i], &o);
         }
@@ -207,8 +209,8 @@ static bool write_streams(tw_writer *w, const tw_segment *g, tw_plan_segment *p)
 
 static bool write_segment(tw_writer *w, const tw_segment *g)
 {
-    tw_plan_segment p = {(uint32_t)g->first_step, (uint32_t)g->step_count, 0, 0,
-                         (uint32_t)g->axis,       TW_ABSENT,               0, 0};
+    tw_plan_segment p = {
+        (uint32_t)g->first_step, (uint32_t)g->step_count, 0, 0, (uint32_t)g->axis, TW_ABSENT, 0, 0};
     const tw_step *steps = &w->schedule->steps[g->first_step];
     if (!write_streams(w, g, &p))
         return false;
@@ -231,8 +233,8 @@ static bool write_states(tw_writer *w)
         if (!value_tensor(w, g->states[i].current, &state.tensor))
             return false;
         if (g->states[i].initial &&
-            !add_constant(w, g->states[i].initial,
-                          tw_shape_bytes(&g->states[i].current->shape), &state.initial))
+            !add_constant(w, g->states[i].initial, tw_shape_bytes(&g->states[i].current->shape),
+                          &state.initial))
             return false;
         append(w, TW_SECTION_STATES, &state, sizeof state);
     }

@@ -63,6 +63,11 @@ static void narrow(tw_evaluation *e, int32_t row, int32_t rows)
     }
 }
 
+static bool is_final(const tw_node *node, int output)
+{
+    return node->op->final_output && node->op->final_output(node, output);
+}
+
 /* Feed an accumulated input in bands, or compute the output in bands of rows. */
 static tw_status run_bands(tw_evaluation *e, int band)
 {
@@ -86,7 +91,7 @@ static tw_status run_bands(tw_evaluation *e, int band)
         int32_t rows = extent - row < band ? extent - row : band;
         narrow(e, row, rows);
         for (int i = 0; i < e->node->out_count; i++)
-            if (e->out[i].tensor)
+            if (e->out[i].tensor && !is_final(e->node, i))
                 set_rows(&e->out[i], (char *)(uintptr_t)e->node->out[i]->data, row, rows);
         tw_status status = e->lowering.kernel->run(&e->call);
         if (status != TW_OK)
@@ -145,10 +150,20 @@ bool tw_evaluate(tw_node *node, tw_arena *arena, int band, tw_diag *diag)
     }
     for (int i = 0; i < l->blob_count; i++)
         e->blobs[i] = (tw_blob){l->blob[i].data, l->blob[i].bytes};
-    e->call = (tw_call){e->in, e->out, (uint32_t)node->in_count, (uint32_t)node->out_count,
-                        node->attributes, op->attribute_bytes, e->blobs, (uint32_t)l->blob_count,
-                        l->clamp_low, l->clamp_high, tw_alloc(arena, l->scratch + 16), l->scratch,
-                        tw_alloc(arena, l->memory + 16), l->memory};
+    e->call = (tw_call){e->in,
+                        e->out,
+                        (uint32_t)node->in_count,
+                        (uint32_t)node->out_count,
+                        node->attributes,
+                        op->attribute_bytes,
+                        e->blobs,
+                        (uint32_t)l->blob_count,
+                        l->clamp_low,
+                        l->clamp_high,
+                        tw_alloc(arena, l->scratch + 16),
+                        l->scratch,
+                        tw_alloc(arena, l->memory + 16),
+                        l->memory};
     uint64_t work = 0;
     tw_status status = l->kernel->check(&e->call, &work);
     if (status == TW_OK)

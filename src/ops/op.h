@@ -112,6 +112,9 @@ typedef struct tw_opdef {
     bool (*shape)(const tw_shape_call *call);
     /* Default: identity where the input has the output's extent on the axis, whole otherwise. */
     tw_rowmap (*rows)(const tw_node *node, int input, int axis);
+    /* Is output i complete only when the step is (a last state), whatever rows it has? Never output
+     * 0. Default: no. */
+    bool (*final_output)(const tw_node *node, int output);
     /* Multiply-accumulates; must equal the kernel check's *work where that counts MACs.
      * Default: 0. */
     uint64_t (*macs)(const tw_node *node);

@@ -33,7 +33,8 @@ static void add_step(tw_scene *scene, int step, int *index_of)
     int *makes = tw_alloc_array(scene->arena, (size_t)node->out_count + 1, sizeof *makes);
     scene->reads[step] = reads;
     scene->makes[step] = makes;
-    scene->alone[step] = s->steps[step].at_once || s->steps[step].extent == 0;
+    scene->alone[step] =
+        s->steps[step].at_once || s->steps[step].alone || s->steps[step].extent == 0;
     scene->first_make[step] = scene->value_count;
     for (int i = 0; i < node->in_count; i++) {
         const tw_value *root = node->in[i] ? root_of(node->in[i]) : NULL;
@@ -151,9 +152,12 @@ static bool add_roll_step(const tw_scene *scene, int from, int to, int step, tw_
         int32_t extent = extent_of(value, s->axis);
         if (extent == 0)
             return false;
-        roll->streams[k] = (tw_roll_stream){step - from, extent,
+        roll->streams[k] = (tw_roll_stream){step - from,
+                                            extent,
                                             tw_shape_bytes(&value->shape) / (uint32_t)extent,
-                                            scene->values[v].last >= to, -1, 0};
+                                            scene->values[v].last >= to,
+                                            -1,
+                                            0};
         if (s->axis >= value->shape.rank || s->accumulates)
             roll->streams[k].whole = true;
         stream_of[v - first] = k;

@@ -11,31 +11,32 @@
 typedef struct tw_buffer {
     const char *name;
     tw_buffer_use use;
-    uint32_t bytes;      /* a multiple of TW_PLAN_ALIGN */
-    int first, last;     /* steps, both included; a graph input's first is 0 */
-    uint32_t region;     /* TW_REGION_FAST, _SLOW or _STATE */
+    uint32_t bytes;  /* a multiple of TW_PLAN_ALIGN */
+    int first, last; /* steps, both included; a graph input's first is 0 */
+    uint32_t region; /* TW_REGION_FAST, _SLOW or _STATE */
     uint32_t offset;
     bool is_input, is_output;
 } tw_buffer;
 
 /* Where a value lives: in a buffer, or among the constants. */
 typedef struct tw_place {
-    int buffer;            /* index, or -1: a constant */
-    const tw_value *root;  /* the value that owns the bytes: itself, or what it is a view of */
+    int buffer;           /* index, or -1: a constant */
+    const tw_value *root; /* the value that owns the bytes: itself, or what it is a view of */
 } tw_place;
 
 typedef struct tw_step {
     tw_node *node;
     tw_lowering lowering;
     uint64_t work;
-    int axis;              /* the band axis of its segment */
-    int32_t extent;        /* rows it makes (or takes, where it accumulates) */
-    int32_t band;          /* rows a firing */
+    int axis;       /* the band axis of its segment */
+    int32_t extent; /* rows it makes (or takes, where it accumulates) */
+    int32_t band;   /* rows a firing */
     bool accumulates;
-    bool at_once;          /* all rows in one firing */
+    bool at_once; /* all rows in one firing */
+    bool alone;   /* it has an output that is complete only at its end: it rolls with nobody */
     tw_rowmap map[TW_MAX_OPERANDS]; /* of the inputs */
     int segment;
-    int scratch, memory;   /* buffers, or -1; the steps of a segment share one scratch */
+    int scratch, memory; /* buffers, or -1; the steps of a segment share one scratch */
 } tw_step;
 
 /* How much of a value is kept while its segment rolls. */
@@ -57,17 +58,17 @@ typedef struct tw_schedule {
     int step_count;
     tw_segment *segments;
     int segment_count;
-    tw_place *places;      /* by value->index */
-    tw_window *windows;    /* by value->index */
+    tw_place *places;   /* by value->index */
+    tw_window *windows; /* by value->index */
     tw_buffer *buffers;
     int buffer_count, buffer_capacity;
-    int counters;          /* the buffer of the row counters */
+    int counters; /* the buffer of the row counters */
     uint32_t counter_count;
     uint32_t region_bytes[TW_MAX_REGIONS];
     uint32_t activations, scratch, context, state;
-    uint32_t total;        /* what -m covers: fast + slow + state + the context structure */
-    uint32_t bound;        /* largest sum of live bytes at any step, counters included */
-    int bound_step;        /* where */
+    uint32_t total; /* what -m covers: fast + slow + state + the context structure */
+    uint32_t bound; /* largest sum of live bytes at any step, counters included */
+    int bound_step; /* where */
     uint64_t layerwise;
     uint32_t smallest_budget; /* of fast memory, without slow memory */
     bool fits;

@@ -38,7 +38,8 @@ static bool writes_state(const tw_schedule *s, int step)
 static bool can_join(const tw_schedule *s, int step, const tw_segment *segment)
 {
     const tw_node *node = s->steps[step].node;
-    if (s->steps[step].axis != segment->axis || writes_state(s, step) ||
+    if (s->steps[step].axis != segment->axis || s->steps[step].alone ||
+        s->steps[segment->first_step].alone || writes_state(s, step) ||
         writes_state(s, segment->first_step))
         return false;
     for (int i = 0; i < node->in_count; i++) {

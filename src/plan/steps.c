@@ -11,6 +11,11 @@ static tw_rowmap rows_of(const tw_node *node, int input, int axis)
     return (node->op->rows ? node->op->rows : tw_rows_default)(node, input, axis);
 }
 
+static bool is_final(const tw_node *node, int output)
+{
+    return node->op->final_output && node->op->final_output(node, output);
+}
+
 /* Can rows of this shape on this axis be contiguous slices? */
 static bool has_rows(const tw_shape *shape, int axis)
 {
@@ -35,7 +40,7 @@ static int choose_axis(const tw_node *node)
             rank = node->in[i]->shape.rank;
     for (int axis = 0; axis < rank; axis++) {
         for (int i = 0; i < node->out_count; i++) {
-            const tw_value *v = node->out[i];
+            const tw_value *v = is_final(node, i) ? NULL : node->out[i];
             if (v && axis < v->shape.rank && v->shape.dim[axis] != 1)
                 return axis;
         }
@@ -66,6 +71,9 @@ static void choose_rows(tw_step *step)
             step->extent = node->in[i]->shape.rank ? node->in[i]->shape.dim[step->axis] : 1;
         }
     }
+    for (int i = 0; i < node->out_count; i++)
+        if (node->out[i] && is_final(node, i))
+            step->alone = true;
     const tw_shape *out = &node->out[0]->shape;
     if (!step->accumulates)
         step->extent = step->axis < out->rank ? out->dim[step->axis] : 1;

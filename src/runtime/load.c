@@ -89,10 +89,9 @@ static const void *section_items(const tw_loader *l, uint32_t kind, uint32_t ite
 
 static tw_status find_sections(tw_loader *l)
 {
-    static const uint32_t item_bytes[TW_SECTION_LIMIT] = {
-        0,
+    static const uint32_t item_bytes[TW_SECTION_LIMIT] = {0,
 #define TW_ITEM_BYTES(name, value, type) sizeof(type),
-        TW_PLAN_SECTION_LIST(TW_ITEM_BYTES)
+                                                          TW_PLAN_SECTION_LIST(TW_ITEM_BYTES)
 #undef TW_ITEM_BYTES
     };
     tw_model *m = l->model;
@@ -225,11 +224,12 @@ static tw_status check_stream(const tw_model *m, const tw_plan_segment *segment,
     if (s->tensor >= m->tensor_count)
         return TW_E_FORMAT;
     t = &m->tensors[s->tensor];
+    /* Rows of other streams matter to operands that map them, and are checked there. */
     if (t->region == TW_REGION_CONSTANT || t->region >= TW_MAX_REGIONS ||
-        !rows_are_slices(t, segment->axis) || (t->window != 0 && segment->axis >= t->rank))
+        ((t->window != 0 || s->producer == TW_ABSENT) && !rows_are_slices(t, segment->axis)) ||
+        (t->window != 0 && segment->axis >= t->rank))
         return TW_E_FORMAT;
-    if (s->producer == TW_ABSENT ? segment->source != index
-                                 : s->producer >= segment->step_count)
+    if (s->producer == TW_ABSENT ? segment->source != index : s->producer >= segment->step_count)
         return TW_E_FORMAT;
     if (s->first_reader <= s->last_reader && s->last_reader >= segment->step_count)
         return TW_E_FORMAT;
@@ -403,8 +403,8 @@ static tw_status check_io(const tw_model *m)
         if (s->tensor >= m->tensor_count || m->tensors[s->tensor].region != TW_REGION_STATE ||
             m->tensors[s->tensor].window != 0 || !tw_is_dense(&m->tensors[s->tensor]))
             return TW_E_FORMAT;
-        if (s->initial != TW_ABSENT && !in_range(s->initial, tw_tensor_bytes(&m->tensors[s->tensor]),
-                                                 m->constants_bytes))
+        if (s->initial != TW_ABSENT &&
+            !in_range(s->initial, tw_tensor_bytes(&m->tensors[s->tensor]), m->constants_bytes))
             return TW_E_FORMAT;
     }
     for (i = 0; i < m->input_count; i++)

@@ -1,0 +1,178 @@
+/* Layers with a state of their own: the file keeps it in variable tensors, which become states of the
+ * graph. */
+#include <string.h>
+
+#include "import/tflite/tflite.h"
+#include "ops/lstm.h"
+
+/* The variable tensor of input i as a state of this shape: zero before the first run. */
+static tw_value *state_of(tw_tfl_node *n, int i, int rank, const int32_t *dim)
+{
+    const tw_tfl_tensor *tensor = tw_tfl_in_tensor(n, i);
+    const int32_t at = n->operator->in[i];
+    tw_shape shape;
+    tw_quant quant;
+    if (!tensor->is_variable || n->import->values[at]) {
+        TW_TFL_UNSUPPORTED(n, "input %d ('%s') must be a variable tensor of its own", i,
+                           tensor->name);
+        return NULL;
+    }
+    if (!tw_tfl_shape(n->import, tensor, &shape) || !tw_tfl_quant(n->import, tensor, &quant))
+        return NULL;
+    tw_shape wanted = tw_shape_of(shape.dtype, rank, dim);
+    if (tw_shape_elements(&shape) != tw_shape_elements(&wanted)) {
+        TW_TFL_FAIL(n, "the state '%s' does not fit the layer", tensor->name);
+        return NULL;
+    }
+    /* Zero is stored as the zero point. */
+    const uint32_t bytes = tw_shape_bytes(&wanted);
+    uint8_t *zeros = NULL;
+    if (shape.dtype == TW_S8 && quant.count == 1 && quant.zero_point[0] != 0) {
+        zeros = tw_alloc(n->b->arena, bytes + 1);
+        memset(zeros, quant.zero_point[0], bytes);
+    }
+    tw_value *state =
+        tw_graph_state(n->b->graph, *tensor->name ? tensor->name : "state", wanted, zeros);
+    state->quant = quant;
+    n->import->values[at] = state;
+    return state;
+}
+
+/* ---- long short-term memory ---- */
+
+enum {
+    LSTM_X = 0,
+    LSTM_W = 1,        /* to the input, forget, cell and output gates */
+    LSTM_R = 5,        /* the same, of the hidden state */
+    LSTM_PEEPHOLE = 9, /* to 11 */
+    LSTM_BIAS = 12,    /* to 15 */
+    LSTM_PROJECTION = 16,
+    LSTM_PROJECTION_BIAS = 17,
+    LSTM_HIDDEN = 18,
+    LSTM_CELL = 19,
+    LSTM_NORM = 20, /* to 23 */
+    LSTM_INPUTS = 24
+};
+
+/* Four constants of the same shape one behind the other, as floats where x is float. */
+static tw_value *stack(tw_tfl_node *n, int first, tw_dtype dtype)
+{
+    tw_value *part[4];
+    for (int i = 0; i < 4; i++) {
+        part[i] = tw_tfl_in(n, first + i);
+        if (!part[i] || !tw_tfl_known(n, first + i, "the weights"))
+            return NULL;
+        if (!tw_shape_equal(&part[i]->shape, &part[0]->shape) || part[i]->quant.count > 1) {
+            TW_TFL_FAIL(n, "inputs %d and %d must have one shape and one scale", first, first + i);
+            return NULL;
+        }
+    }
+    const tw_shape *one = &part[0]->shape;
+    const int64_t count = tw_shape_elements(one);
+    const bool widen = dtype == TW_F32 && one->dtype == TW_S8;
+    const int32_t dim[3] = {4, one->rank > 0 ? one->dim[0] : 1, one->rank > 1 ? one->dim[1] : 1};
+    const tw_shape shape = tw_shape_of(widen ? TW_F32 : one->dtype, one->rank + 1, dim);
+    const size_t bytes = tw_shape_bytes(&shape) / 4;
+    if (one->rank < 1 || one->rank > 2) {
+        TW_TFL_FAIL(n, "input %d has rank %d", first, one->rank);
+        return NULL;
+    }
+    uint8_t *data = tw_alloc(n->b->arena, bytes * 4 + 1);
+    for (int i = 0; i < 4; i++) {
+        if (!widen) {
+            memcpy(data + bytes * (size_t)i, part[i]->data, bytes);
+            continue;
+        }
+        float *to = (float *)(void *)(data + bytes * (size_t)i);
+        float scale = part[i]->quant.count ? part[i]->quant.scale[0] : 1;
+        for (int64_t k = 0; k < count; k++)
+            to[k] = scale * (float)((const int8_t *)part[i]->data)[k];
+    }
+    tw_value *value = tw_build_data(n->b, shape, data);
+    if (shape.dtype != TW_S8 || part[0]->quant.count != 1)
+        return value;
+    float *scale = tw_alloc(n->b->arena, 4 * sizeof *scale);
+    int32_t *zero = tw_alloc(n->b->arena, 4 * sizeof *zero);
+    for (int i = 0; i < 4; i++) {
+        scale[i] = part[i]->quant.count ? part[i]->quant.scale[0] : 1;
+        zero[i] = part[i]->quant.count ? part[i]->quant.zero_point[0] : 0;
+    }
+    value->quant = (tw_quant){4, 0, scale, zero};
+    return value;
+}
+
+/* What the layer does not have. */
+static bool check_variant(tw_tfl_node *n)
+{
+    static const struct {
+        int first, last;
+        bool present;
+        const char *what;
+    } parts[] = {
+        {LSTM_W, LSTM_W, false, "coupled input and forget gates are"},
+        {LSTM_PEEPHOLE, LSTM_PEEPHOLE + 2, true, "peephole connections are"},
+        {LSTM_PROJECTION, LSTM_PROJECTION_BIAS, true, "a projection is"},
+        {LSTM_NORM, LSTM_NORM + 3, true, "layer normalisation is"},
+    };
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++)
+        for (int i = parts[p].first; i <= parts[p].last; i++)
+            if (tw_tfl_has(n, i) == parts[p].present)
+                return TW_TFL_UNSUPPORTED(n, "%s not supported", parts[p].what);
+    for (int i = LSTM_W; i < LSTM_PEEPHOLE; i++)
+        if (!tw_tfl_has(n, i))
+            return TW_TFL_FAIL(n, "input %d is missing", i);
+    return true;
+}
+
+static tw_value *swap_time(tw_tfl_node *n, tw_value *x)
+{
+    const int64_t perm[3] = {1, 0, 2};
+    return tw_build_transpose(n->b, x, 3, perm);
+}
+
+/* The layer over x of [N, T, I]; sets its states. */
+static tw_value *lstm(tw_tfl_node *n, tw_value *x, float cell_clip)
+{
+    tw_value *w = stack(n, LSTM_W, x->shape.dtype), *r = stack(n, LSTM_R, x->shape.dtype);
+    tw_value *b = tw_tfl_has(n, LSTM_BIAS) ? stack(n, LSTM_BIAS, x->shape.dtype) : NULL;
+    if (!w || !r || n->b->diag->code != TW_CODE_OK)
+        return NULL;
+    const int32_t dim[2] = {x->shape.dim[0], w->shape.dim[1]};
+    tw_value *h = state_of(n, LSTM_HIDDEN, 2, dim), *c = h ? state_of(n, LSTM_CELL, 2, dim) : NULL;
+    const tw_opdef *op = tw_op_by_name("Lstm");
+    if (!h || !c || !op)
+        return NULL;
+    tw_value *in[] = {x, w, r, b, h, c};
+    const tw_lstm_attributes attributes = {cell_clip};
+    tw_node *node =
+        tw_graph_node(n->b->graph, op, n->b->node, in, 6, 3, NULL, &attributes, n->b->diag);
+    if (!node)
+        return NULL;
+    node->out[0]->quant = node->out[1]->quant = h->quant;
+    node->out[2]->quant = c->quant;
+    return tw_graph_state_next(n->b->graph, h, node->out[1], n->b->diag) &&
+                   tw_graph_state_next(n->b->graph, c, node->out[2], n->b->diag)
+               ? node->out[0]
+               : NULL;
+}
+
+bool tw_tfl_op_unidirectional_sequence_lstm(tw_tfl_node *n)
+{
+    tw_value *x = tw_tfl_in(n, LSTM_X);
+    bool time_major = tw_tfl_flag(n, TW_FIELD(SequenceLSTM, time_major));
+    float clip = tw_tfl_float(n, TW_FIELD(SequenceLSTM, cell_clip), 0);
+    if (!x || !check_variant(n))
+        return false;
+    if (x->shape.rank != 3)
+        return TW_TFL_FAIL(n, "the input has rank %d; it must be sequences of vectors",
+                           x->shape.rank);
+    if (tw_tfl_byte(n, TW_FIELD(SequenceLSTM, fused_activation_function), 0) !=
+        TW_TFL_ACTIVATION_TANH)
+        return TW_TFL_UNSUPPORTED(n, "only TANH is supported as its activation");
+    if (tw_tfl_flag(n, TW_FIELD(SequenceLSTM, diagonal_recurrent_tensors)))
+        return TW_TFL_UNSUPPORTED(n, "diagonal recurrent weights are not supported");
+    if (!(clip >= 0))
+        return TW_TFL_FAIL(n, "the cell's bound is %g", (double)clip);
+    tw_value *y = lstm(n, time_major ? swap_time(n, x) : x, clip);
+    return y && tw_tfl_set(n, 0, time_major ? swap_time(n, y) : y);
+}
