@@ -27,6 +27,7 @@ static char letter_of(int number)
  * so that nothing disappears. */
 static void span(uint64_t from, uint64_t to, uint64_t total, int cells, int *first, int *end)
 {
+    total = total ? total : 1;
     *first = (int)(from * (uint64_t)cells / total);
     *end = (int)((to * (uint64_t)cells + total - 1) / total);
     *end = *end > cells ? cells : *end;
@@ -167,7 +168,7 @@ static void draw_region(const tw_report *r, uint32_t region, const char *title,
         int room = terminal->width - LABEL, each = room / r->step_count;
         each = each < 1 ? 1 : each > WIDEST ? WIDEST : each;
         canvas.columns = r->step_count * each < room ? r->step_count * each : room;
-        canvas.cell = calloc((size_t)(canvas.columns * canvas.rows), sizeof *canvas.cell);
+        canvas.cell = calloc((size_t)canvas.columns * ROWS, sizeof *canvas.cell);
     }
     if (canvas.cell) {
         for (int i = 0; i < count; i++)

@@ -159,7 +159,7 @@ const char *cli_shape_text(int rank, const int32_t *dim, char *text)
 {
     int at = 0;
     if (rank == 0)
-        strcpy(text, "scalar");
+        memcpy(text, "scalar", sizeof "scalar");
     for (int i = 0; i < rank && i < TW_MAX_RANK; i++)
         at += sprintf(text + at, "%s%d", i ? "x" : "", (int)dim[i]);
     return text;

@@ -172,13 +172,13 @@ static bool print_data(tw_printer *printer, const char *word, const tw_value *va
 static bool is_default(const tw_attribute *attribute, const void *field)
 {
     int32_t word;
-    float real;
     memcpy(&word, field, sizeof word); /* of a list: its count */
-    memcpy(&real, field, sizeof real);
     switch (attribute->kind) {
     case TW_ATTRIBUTE_FLOAT: {
         float initial = (float)attribute->initial;
-        return memcmp(&real, &initial, sizeof real) == 0;
+        int32_t bits;
+        memcpy(&bits, &initial, sizeof bits);
+        return word == bits;
     }
     case TW_ATTRIBUTE_INTS:
     case TW_ATTRIBUTE_FLOATS: return word == 0;

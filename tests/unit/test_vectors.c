@@ -1,5 +1,6 @@
 /* Every case of src/ops/NAME.txt, through the whole compiler and runtime: its expected values come
- * from an independent oracle. Whole and in random bands, which must give the same bytes. */
+ * from an independent oracle. Whole and in random bands, which must give the same bytes. And every
+ * operator of the ledger has a case. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,8 +21,9 @@
 #include "ops/op.h"
 #include "tilewright/compiler.h"
 
-enum { BAND_SEEDS = 3, MAX_FILES = 500 };
+enum { BAND_SEEDS = 3, MAX_FILES = 500, MAX_OPS = 1000 };
 
+static bool covered[MAX_OPS]; /* by position in the ledger */
 static int cases_run, cases_failed;
 
 static void complain(const char *file, const tw_vector_case *one, const char *text)
@@ -116,10 +118,18 @@ static void run_case(const char *file, const tw_vector_case *one)
     tw_arena_free(arena);
 }
 
+static void mark_covered(const tw_graph *graph)
+{
+    for (int n = 0; n < graph->node_count; n++)
+        for (int i = 0; i < tw_op_count && i < MAX_OPS; i++)
+            if (tw_ops[i] == graph->nodes[n]->op)
+                covered[i] = true;
+}
+
 static void run_file(const char *path)
 {
     tw_arena *arena = tw_arena_new();
-    tw_vector_file file;
+    tw_vector_file file = {NULL, 0};
     tw_diag diag = {0};
     char message[2048];
     void *text;
@@ -129,8 +139,10 @@ static void run_file(const char *path)
         tw_diag_text(&diag, message, sizeof message);
         fail_msg("%s", message);
     }
-    for (int i = 0; i < file.count; i++)
+    for (int i = 0; i < file.count; i++) {
+        mark_covered(file.cases[i].graph);
         run_case(path, &file.cases[i]);
+    }
     tw_arena_free(arena);
 }
 
@@ -164,10 +176,24 @@ static void test_cases(void **state)
     assert_int_equal(cases_failed, 0);
 }
 
+static void test_every_operator_has_a_case(void **state)
+{
+    int missing = 0;
+    (void)state;
+    assert_true(tw_op_count < MAX_OPS);
+    for (int i = 0; i < tw_op_count; i++)
+        if (!covered[i]) {
+            missing++;
+            print_error("%s has no case in any src/ops/*.txt\n", tw_ops[i]->name);
+        }
+    assert_int_equal(missing, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_every_operator_has_a_case),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
