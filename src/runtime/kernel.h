@@ -52,7 +52,8 @@ typedef struct tw_call {
     uint32_t memory_bytes; /* aligned to 16 */
 } tw_call;
 
-/* TW_OK or TW_E_DATA. */
+/* TW_OK; TW_E_DATA for a value out of the operator's range; TW_E_SCHEDULE (or TW_E_DATA) where an
+ * operand lacks rows that the band needs, as a hostile plan can bring about. */
 typedef tw_status (*tw_kernel_run)(const tw_call *call);
 
 /* TW_OK and *work (multiply-accumulates, or else output elements) of the whole tensors, or

@@ -7,37 +7,18 @@
 
 #include <cmocka.h>
 
-#include "import/text/text.h"
 #include "support/operate.h"
+#include "support/samples.h"
 
 enum { BAND_SEEDS = 4 };
 
-/* Where the graph behind `text` begins, or the end of the text. */
-static const char *next_graph(const char *text)
+static void run_sample(tw_node *node, tw_arena *arena, void *banded)
 {
-    const char *at = strstr(text, "\ngraph ");
-    return at ? at + 1 : text + strlen(text);
-}
-
-static void run_sample(const tw_opdef *op, const char *text, size_t bytes, int *banded)
-{
-    tw_arena *arena = tw_arena_new();
-    tw_diag diag = {0};
-    char message[2048];
-    tw_graph *graph = tw_text_parse(arena, text, bytes, NULL, &diag);
-    if (!graph) {
-        tw_diag_text(&diag, message, sizeof message);
-        fail_msg("%s: %s\n%.*s", op->name, message, (int)bytes, text);
-        return;
-    }
-    assert_int_equal(graph->node_count, 1);
-    assert_true(graph->nodes[0]->op == op);
-    tw_operate_whole(graph->nodes[0], arena);
+    tw_operate_whole(node, arena);
     for (uint64_t seed = 0; seed < BAND_SEEDS; seed++) {
         uint64_t state = seed;
-        *banded += tw_operate_bands(graph->nodes[0], &state);
+        *(int *)banded += tw_operate_bands(node, &state);
     }
-    tw_arena_free(arena);
 }
 
 static void samples(void **state)
@@ -45,12 +26,8 @@ static void samples(void **state)
     (void)state;
     int count = 0, banded = 0;
     for (int i = 0; i < tw_op_count; i++)
-        for (const char *at = tw_ops[i]->samples; at && *at;) {
-            const char *end = next_graph(at);
-            run_sample(tw_ops[i], at, (size_t)(end - at), &banded);
-            count++;
-            at = end;
-        }
+        if (tw_ops[i]->kernels && *tw_ops[i]->kernels)
+            count += tw_each_sample(tw_ops[i], run_sample, &banded);
     print_message("%d samples, %d banded runs\n", count, banded);
     assert_true(count > 200);
     assert_true(banded > 2 * count);
