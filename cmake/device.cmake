@@ -1,11 +1,14 @@
 # Device code for every target of the toolchain file, at -Os and -O2: one archive each, named
 # TARGET-LEVEL (m4-Os, m4-O2, ...). With TW_FIRMWARE_CASES (a list of folders, each with plan.twp,
-# input.bin and expected.bin) also firmware that runs the case: NAME-TARGET. TW_ONLY: one target.
+# input.bin and expected.bin) also firmware that runs the case: NAME-TARGET. TW_ONLY: one target; TW_LEVELS: other levels.
+if(NOT TW_LEVELS)
+  set(TW_LEVELS Os O2)
+endif()
 if(TW_ONLY)
   set(TW_TARGETS ${TW_ONLY})
 endif()
 foreach(target IN LISTS TW_TARGETS)
-  foreach(level Os O2)
+  foreach(level IN LISTS TW_LEVELS)
     add_library(${target}-${level} STATIC ${TW_DEVICE})
     target_include_directories(${target}-${level} PUBLIC include src)
     target_compile_options(${target}-${level} PUBLIC ${TW_FLAGS_${target}} PRIVATE

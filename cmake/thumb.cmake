@@ -8,5 +8,6 @@ set(TW_FLAGS_m0 -mthumb -mcpu=cortex-m0)
 set(TW_FLAGS_m4 -mthumb -mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16)
 set(TW_FLAGS_m55 -mthumb -mcpu=cortex-m55 -mfloat-abi=hard)
 # Firmware for QEMU: start-up code and linker script in tests/device/.
+set(TW_FIRMWARE_m0 cortex-m.c mps2.ld)
 set(TW_FIRMWARE_m4 cortex-m.c mps2.ld)
 set(TW_FIRMWARE_m55 cortex-m.c mps3.ld)
