@@ -175,6 +175,16 @@ typedef union tw_hook_slot {
     uint64_t bits;
 } tw_hook_slot;
 
+/* Called for an input that the plan takes by rows (compile --input-rows), as rows are needed: fill
+ * rows [row, row + rows) into `to`, one dense row after another, each row once and in order. A return
+ * other than 0 ends the run with TW_E_CALLBACK. */
+typedef int (*tw_feed)(void *user, uint32_t input, int32_t row, int32_t rows, void *to);
+
+typedef union tw_feed_slot {
+    tw_feed function;
+    uint64_t bits;
+} tw_feed_slot;
+
 /* One running instance. 96 bytes on every target, counted in the announced memory. Holds no
  * pointer into itself: it may be copied or moved between runs. */
 typedef struct tw_context {
@@ -187,7 +197,8 @@ typedef struct tw_context {
     uint32_t error_step, error_operator; /* after a failed run, else UINT32_MAX and 0 */
     uint32_t firings;                    /* kernel calls of the current run */
     uint32_t moved;                      /* bytes moved to slide windows in the current run */
-    uint32_t reserved[4];
+    tw_feed_slot feed;
+    tw_slot feed_user;
 } tw_context;
 
 /* Verify a plan once: structure, bounds, checksums, and each step by its kernel's own check.
@@ -223,7 +234,12 @@ tw_status tw_restore(tw_context *context, const void *blob, uint32_t bytes);
 /* Install a hook called after every firing; null removes it. */
 void tw_set_hook(tw_context *context, tw_hook hook, void *user);
 
-/* Inputs and outputs in the model's order. Null and 0 when the index is out of range. */
+/* Where rows of inputs come from that the plan takes by rows. A run that needs it and has none ends
+ * with TW_E_CALLBACK. */
+void tw_set_feed(tw_context *context, tw_feed feed, void *user);
+
+/* Inputs and outputs in the model's order. Null when the index is out of range, and the data of an
+ * input that is taken by rows (its tensor has a window). */
 const tw_tensor *tw_input_tensor(const tw_model *model, uint32_t index);
 const tw_tensor *tw_output_tensor(const tw_model *model, uint32_t index);
 void *tw_input(tw_context *context, uint32_t index);

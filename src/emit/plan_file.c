@@ -178,32 +178,49 @@ static bool write_step(tw_writer *w, const tw_step *step)
     return write_operands(w, step);
 }
 
-/* The streams of a segment: the outputs of its steps, with who reads them inside it. */
+/* A stream of steps[0 .. count): its producer and who reads it there. */
+static bool write_stream(tw_writer *w, const tw_step *steps, int count, const tw_value *v,
+                         uint32_t producer, tw_plan_segment *p)
+{
+    const tw_value *over = w->schedule->windows[v->index].over;
+    tw_plan_stream stream = {0, producer, 1, 0, TW_ABSENT};
+    if (over)
+        stream.over = (uint32_t)w->stream_of_value[over->index] - 1;
+    for (int r = count - 1; r >= 0; r--)
+        for (int in = 0; in < steps[r].node->in_count; in++)
+            if (steps[r].node->in[in] == v) {
+                stream.first_reader = (uint32_t)r;
+                if (stream.last_reader < (uint32_t)r)
+                    stream.last_reader = (uint32_t)r;
+            }
+    if (!value_tensor(w, v, &stream.tensor))
+        return false;
+    append(w, TW_SECTION_STREAMS, &stream, sizeof stream);
+    w->stream_of_value[v->index] = (int)++p->stream_count;
+    return true;
+}
+
+/* The streams of a segment: an input that comes by rows, and the outputs of its steps. */
 static bool write_streams(tw_writer *w, const tw_segment *g, tw_plan_segment *p)
 {
     const tw_step *steps = &w->schedule->steps[g->first_step];
     p->first_stream = (uint32_t)w->section[TW_SECTION_STREAMS].count / sizeof(tw_plan_stream);
     for (int i = 0; i < g->step_count; i++)
-        for (int k = 0; k < steps[i].node->out_count; k++) {
-            const tw_value *v = steps[i].node->out[k];
-            if (!v)
+        for (int k = 0; k < steps[i].node->in_count; k++) {
+            const tw_value *v = steps[i].node->in[k];
+            if (!v || !v->is_input || !w->schedule->windows[v->index].rows ||
+                w->stream_of_value[v->index])
                 continue;
-            const tw_value *over = w->schedule->windows[v->index].over;
-            tw_plan_stream stream = {0, (uint32_t)i, 1, 0, TW_ABSENT};
-            if (over)
-                stream.over = (uint32_t)w->stream_of_value[over->index] - 1;
-            for (int r = g->step_count - 1; r > i; r--)
-                for (int in = 0; in < steps[r].node->in_count; in++)
-                    if (steps[r].node->in[in] == v) {
-                        stream.first_reader = (uint32_t)r;
-                        if (stream.last_reader < (uint32_t)r)
-                            stream.last_reader = (uint32_t)r;
-                    }
-            if (!value_tensor(w, v, &stream.tensor))
+            p->source = p->stream_count;
+            p->source_band = (uint32_t)g->source_band;
+            if (!write_stream(w, steps, g->step_count, v, TW_ABSENT, p))
                 return false;
-            append(w, TW_SECTION_STREAMS, &stream, sizeof stream);
-            w->stream_of_value[v->index] = (int)++p->stream_count;
         }
+    for (int i = 0; i < g->step_count; i++)
+        for (int k = 0; k < steps[i].node->out_count; k++)
+            if (steps[i].node->out[k] &&
+                !write_stream(w, steps, g->step_count, steps[i].node->out[k], (uint32_t)i, p))
+                return false;
     return true;
 }
 
@@ -221,6 +238,8 @@ static bool write_segment(tw_writer *w, const tw_segment *g)
         for (int k = 0; k < steps[i].node->out_count; k++)
             if (steps[i].node->out[k])
                 w->stream_of_value[steps[i].node->out[k]->index] = 0;
+    for (int i = 0; i < w->schedule->graph->input_count; i++)
+        w->stream_of_value[w->schedule->graph->inputs[i]->index] = 0;
     append(w, TW_SECTION_SEGMENTS, &p, sizeof p);
     return true;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ops/op.h"
+#include "runtime/rows.h"
 
 /* The plan's kernel list is read before the plan is verified: only as far as the bytes go. */
 static bool find_kernels(tw_arena *arena, const char *plan, size_t bytes,
@@ -100,6 +101,44 @@ bool tw_session_fail(const tw_session *s, tw_status status, tw_diag *diag)
     return tw_fail(diag, TW_CODE_FAILED, name, op ? op->name : NULL, "%s", tw_status_text(status));
 }
 
+/* Bytes of one row of an input that comes by rows: its segment's axis says what a row is. */
+static uint32_t fed_row_bytes(const tw_model *m, uint32_t tensor)
+{
+    for (uint32_t g = 0; g < m->segment_count; g++) {
+        const tw_plan_segment *p = &m->segments[g];
+        if (p->source == TW_ABSENT || m->streams[p->first_stream + p->source].tensor != tensor)
+            continue;
+        int32_t rows = tw_extent(&m->tensors[tensor], p->axis);
+        return rows ? tw_tensor_bytes(&m->tensors[tensor]) / (uint32_t)rows : 0;
+    }
+    return 0;
+}
+
+static int feed_rows(void *user, uint32_t input, int32_t row, int32_t rows, void *to)
+{
+    const tw_session *s = user;
+    if (input >= s->model.input_count || !s->fed[input])
+        return 1;
+    uint32_t bytes = fed_row_bytes(&s->model, s->model.inputs[input]);
+    memcpy(to, s->fed[input] + (size_t)row * bytes, (size_t)rows * bytes);
+    return 0;
+}
+
+static void make_feed(tw_session *s)
+{
+    s->fed = tw_alloc_array(s->arena, (size_t)s->model.input_count + 1, sizeof *s->fed);
+    for (uint32_t i = 0; i < s->model.input_count; i++)
+        if (tw_input_tensor(&s->model, i)->window != 0)
+            s->fed[i] = tw_alloc(s->arena, tw_tensor_bytes(tw_input_tensor(&s->model, i)));
+    tw_set_feed(&s->context, feed_rows, s);
+}
+
+void *tw_session_input(tw_session *s, uint32_t index)
+{
+    return index < s->model.input_count && s->fed[index] ? s->fed[index]
+                                                         : tw_input(&s->context, index);
+}
+
 bool tw_session_open(tw_session *s, const void *plan, size_t bytes, tw_diag *diag)
 {
     memset(s, 0, sizeof *s);
@@ -120,7 +159,10 @@ bool tw_session_open(tw_session *s, const void *plan, size_t bytes, tw_diag *dia
         s->memory[r - 1] = (tw_memory){tw_alloc(s->arena, (size_t)size + 64), size};
     }
     status = tw_init(&s->context, &s->model, s->memory, TW_MAX_REGIONS - 1);
-    return status == TW_OK ? true : tw_session_fail(s, status, diag);
+    if (status != TW_OK)
+        return tw_session_fail(s, status, diag);
+    make_feed(s);
+    return true;
 }
 
 void tw_session_close(tw_session *s)

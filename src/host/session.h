@@ -18,6 +18,7 @@ typedef struct tw_session {
     const char *model_name;
     const char **input_names, **output_names, **step_names, **tensor_names;
     const char *format, *options; /* of the origin section */
+    char **fed; /* by input: all rows of one that the plan takes by rows; else null */
 } tw_session;
 
 /* Load a plan and bind it to fresh, zeroed arenas. The bytes are copied. On failure nothing is left
@@ -25,7 +26,11 @@ typedef struct tw_session {
 bool tw_session_open(tw_session *session, const void *plan, size_t bytes, tw_diag *diag);
 void tw_session_close(tw_session *session);
 
-/* Run once on the inputs in place (tw_input, tw_output of &session->context). */
+/* Where input `index` is to be put before a run: in the arena, or, where the plan takes it by rows, in
+ * a buffer of the session that the run is fed from. Dense. Null when out of range. */
+void *tw_session_input(tw_session *session, uint32_t index);
+
+/* Run once on the inputs in place; outputs are at tw_output(&session->context, i). */
 bool tw_session_run(tw_session *session, tw_diag *diag);
 
 /* A runtime failure as a message that names the step's node and operator. Returns false. */

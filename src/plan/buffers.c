@@ -78,7 +78,7 @@ static int in_place_input(const tw_schedule *s, int index, const int *root_last)
         return -1; /* in a rolling segment other readers of the input may still be behind */
     for (int i = 0; i < node->in_count; i++) {
         const tw_value *in = node->in[i];
-        if (!in || in->data)
+        if (!in || in->data || s->windows[in->index].rows)
             continue;
         int b = s->places[in->index].buffer;
         if (b < 0 || root_last[b] > index || !node->op->in_place(node, i) ||
@@ -172,6 +172,17 @@ static void place_step(tw_schedule *s, int index, bool in_place, const int *last
             add_step_buffer(s, node->name, TW_BUFFER_MEMORY, step->lowering.memory, index);
 }
 
+/* The window of an input that comes by rows lives in the one segment that reads it. */
+static int add_window(tw_schedule *s, const tw_value *in)
+{
+    for (int i = 0; i < s->step_count; i++)
+        for (int k = 0; k < s->steps[i].node->in_count; k++)
+            if (s->steps[i].node->in[k] == in)
+                return add_step_buffer(s, in->name, TW_BUFFER_ACTIVATION,
+                                       kept_bytes(&s->steps[i], in, &s->windows[in->index]), i);
+    return add_buffer(s, in->name, TW_BUFFER_ACTIVATION, 0, 0, 0); /* nobody reads it */
+}
+
 void tw_plan_buffers(tw_schedule *s, bool in_place)
 {
     const tw_graph *g = s->graph;
@@ -189,7 +200,9 @@ void tw_plan_buffers(tw_schedule *s, bool in_place)
     int end = s->step_count > 0 ? s->step_count - 1 : 0;
     for (int i = 0; i < g->input_count; i++) {
         tw_value *in = g->inputs[i];
-        int b = add_buffer(s, in->name, TW_BUFFER_ACTIVATION, tw_shape_bytes(&in->shape), 0, 0);
+        int b = s->windows[in->index].rows
+                    ? add_window(s, in)
+                    : add_buffer(s, in->name, TW_BUFFER_ACTIVATION, tw_shape_bytes(&in->shape), 0, 0);
         name_value(s, in, b, in);
         s->buffers[b].is_input = true;
         root_last[b] = last[in->index];

@@ -100,7 +100,7 @@ static bool plan_rolling(tw_schedule *s, const tw_compile_options *options, tw_a
 {
     const tw_memories *m = &options->memories;
     tw_scene scene;
-    tw_scene_build(&scene, s, arena);
+    tw_scene_build(&scene, s, options->input_rows, arena);
     tw_search *search = tw_search_open(&scene, arena);
     if (!tw_search_apply(search, INT64_MAX, TW_PREFER_MEMORY, s))
         return false;

@@ -1,6 +1,7 @@
 /* What the segment search knows of the steps. */
 #include "plan/scene.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "plan/ends.h"
@@ -19,8 +20,8 @@ static int64_t aligned(int64_t bytes)
 
 static int add_value(tw_scene *scene, int *index_of, const tw_value *v, int maker)
 {
-    scene->values[scene->value_count] =
-        (tw_scene_value){v, aligned(tw_shape_bytes(&v->shape)), maker, maker < 0 ? 0 : maker};
+    scene->values[scene->value_count] = (tw_scene_value){
+        v, aligned(tw_shape_bytes(&v->shape)), maker, INT_MAX, maker < 0 ? 0 : maker, false};
     index_of[v->index] = ++scene->value_count;
     return scene->value_count - 1;
 }
@@ -40,8 +41,11 @@ static void add_step(tw_scene *scene, int step, int *index_of)
         const tw_value *root = node->in[i] ? root_of(node->in[i]) : NULL;
         reads[i].value = root ? index_of[root->index] - 1 : -1;
         reads[i].view = root != node->in[i];
-        if (reads[i].value >= 0)
-            scene->values[reads[i].value].last = step;
+        if (reads[i].value >= 0) {
+            tw_scene_value *read = &scene->values[reads[i].value];
+            read->last = step;
+            read->first = step < read->first ? step : read->first;
+        }
     }
     for (int i = 0; i < node->out_count; i++) {
         const tw_value *v = node->out[i];
@@ -51,7 +55,18 @@ static void add_step(tw_scene *scene, int step, int *index_of)
     }
 }
 
-void tw_scene_build(tw_scene *scene, tw_schedule *s, tw_arena *arena)
+bool tw_scene_is_fed(const tw_scene *scene, int step)
+{
+    const tw_node *node = scene->schedule->steps[step].node;
+    for (int i = 0; i < node->in_count; i++) {
+        int v = scene->reads[step][i].value;
+        if (v >= 0 && scene->values[v].fed)
+            return true;
+    }
+    return false;
+}
+
+void tw_scene_build(tw_scene *scene, tw_schedule *s, const char *input_rows, tw_arena *arena)
 {
     const tw_graph *g = s->graph;
     size_t steps = (size_t)s->step_count + 1, values = (size_t)g->value_count + 1;
@@ -66,7 +81,8 @@ void tw_scene_build(tw_scene *scene, tw_schedule *s, tw_arena *arena)
     for (int i = 0; i < g->value_count; i++)
         g->values[i]->index = i;
     for (int i = 0; i < g->input_count; i++)
-        add_value(scene, index_of, g->inputs[i], -1);
+        scene->values[add_value(scene, index_of, g->inputs[i], -1)].fed =
+            input_rows && strcmp(input_rows, g->inputs[i]->name) == 0;
     for (int i = 0; i < s->step_count; i++)
         add_step(scene, i, index_of);
     for (int i = 0; i < g->output_count; i++) {
@@ -77,6 +93,8 @@ void tw_scene_build(tw_scene *scene, tw_schedule *s, tw_arena *arena)
     /* bytes alive across the start of each step */
     int64_t *change = tw_alloc_array(arena, steps + 2, sizeof *change);
     for (int v = 0; v < scene->value_count; v++) {
+        if (scene->values[v].fed)
+            continue; /* only its window is ever here */
         change[scene->values[v].maker + 1] += scene->values[v].bytes;
         int end = scene->values[v].last < s->step_count ? scene->values[v].last + 1 : s->step_count;
         change[end] -= scene->values[v].bytes;
@@ -114,7 +132,7 @@ static int overlay(const tw_roll *roll, const tw_scene *scene, int from, int ste
         for (int k = 0; k < roll->stream_count; k++)
             taken |= roll->streams[k].over == r->stream;
         later = scene->values[v].last > from + step;
-        if (!taken && !later && !in->whole && r->map.rows == TW_ROWS_MAPPED &&
+        if (!taken && !later && in->producer >= 0 && !in->whole && r->map.rows == TW_ROWS_MAPPED &&
             in->row_bytes == roll->streams[out].row_bytes &&
             in->extent == roll->streams[out].extent && node->op->in_place(node, i))
             return r->stream;
@@ -122,8 +140,26 @@ static int overlay(const tw_roll *roll, const tw_scene *scene, int from, int ste
     return -1;
 }
 
+/* The stream of an input that comes by rows: all its readers must be in the segment. */
+static bool add_source(const tw_scene *scene, int from, int to, int v, tw_roll *roll, int *of,
+                       int *source)
+{
+    const tw_scene_value *value = &scene->values[v];
+    int axis = scene->schedule->steps[from].axis;
+    int32_t extent = extent_of(value->value, axis);
+    if (*source >= 0)
+        return of[*source] == v;
+    if (value->first < from || value->last >= to || extent == 0 || axis >= value->value->shape.rank)
+        return false;
+    *source = roll->stream_count++;
+    roll->streams[*source] = (tw_roll_stream){
+        -1, extent, tw_shape_bytes(&value->value->shape) / (uint32_t)extent, false, -1, 0};
+    of[*source] = v;
+    return true;
+}
+
 static bool add_roll_step(const tw_scene *scene, int from, int to, int step, tw_roll *roll, int *of,
-                          int *stream_of, int32_t band, tw_arena *arena)
+                          int *stream_of, int *source, int32_t band, tw_arena *arena)
 {
     const tw_step *s = &scene->schedule->steps[step];
     tw_roll_step *r = &roll->steps[step - from];
@@ -135,13 +171,16 @@ static bool add_roll_step(const tw_scene *scene, int from, int to, int step, tw_
     r->accumulates = s->accumulates;
     for (int i = 0; i < s->node->in_count; i++) {
         int v = scene->reads[step][i].value;
-        bool inside = v >= 0 && scene->values[v].maker >= from;
         if (v < 0)
             continue; /* a constant or a state */
+        bool fed = scene->values[v].fed, inside = fed || scene->values[v].maker >= from;
         if (inside && scene->reads[step][i].view)
             return false;
-        r->reads[r->read_count++] = (tw_roll_read){inside ? stream_of[v - first] : -1,
-                                                   extent_of(s->node->in[i], s->axis), s->map[i]};
+        if (fed && !add_source(scene, from, to, v, roll, of, source))
+            return false;
+        r->reads[r->read_count++] = (tw_roll_read){
+            fed ? *source : inside ? stream_of[v - first] : -1, extent_of(s->node->in[i], s->axis),
+            s->map[i]};
     }
     for (int i = 0; i < s->node->out_count; i++) {
         int v = scene->makes[step][i];
@@ -181,11 +220,12 @@ bool tw_scene_roll(const tw_scene *scene, int from, int to, int32_t band, tw_rol
     *roll = (tw_roll){.source_band = band};
     roll->step_count = to - from;
     roll->steps = tw_alloc_array(arena, (size_t)(to - from), sizeof *roll->steps);
+    int source = -1;
     roll->streams = tw_alloc_array(arena, (size_t)streams + 1, sizeof *roll->streams);
     int *stream_of = tw_alloc_array(arena, (size_t)streams + 1, sizeof *stream_of);
     int *own = of ? of : tw_alloc_array(arena, (size_t)streams + 1, sizeof *own);
     for (int i = from; i < to; i++)
-        if (!add_roll_step(scene, from, to, i, roll, own, stream_of, band, arena))
+        if (!add_roll_step(scene, from, to, i, roll, own, stream_of, &source, band, arena))
             return false;
     return true;
 }

@@ -9,7 +9,8 @@ typedef struct tw_scene_value {
     const tw_value *value; /* a root: what owns the bytes */
     int64_t bytes;
     int maker;             /* step, or -1: there from the start */
-    int last;              /* the last step that reads it or a view of it; step_count: an output */
+    int first, last;       /* steps that read it or a view of it; last is step_count: an output */
+    bool fed;              /* an input that comes by rows */
 } tw_scene_value;
 
 typedef struct tw_scene_read {
@@ -29,12 +30,17 @@ typedef struct tw_scene {
     bool *alone;           /* by step: cannot share a segment */
 } tw_scene;
 
-void tw_scene_build(tw_scene *scene, tw_schedule *schedule, tw_arena *arena);
+/* input_rows: the name of the input that comes by rows, or null. */
+void tw_scene_build(tw_scene *scene, tw_schedule *schedule, const char *input_rows,
+                    tw_arena *arena);
 
 /* Rows of steps [from, to) in bands of `band`. False: these steps cannot roll together. `of`, where
  * not null, receives the scene value of each stream. */
 bool tw_scene_roll(const tw_scene *scene, int from, int to, int32_t band, tw_roll *roll, int *of,
                    tw_arena *arena);
+
+/* Does the step read an input that comes by rows? Then it cannot run whole. */
+bool tw_scene_is_fed(const tw_scene *scene, int step);
 
 /* Bytes while steps [from, to) run with these windows; roll null: one step, whole. */
 int64_t tw_scene_bytes(const tw_scene *scene, int from, int to, const tw_roll *roll);

@@ -48,6 +48,7 @@ typedef struct tw_window {
 typedef struct tw_segment {
     int first_step, step_count;
     int axis;
+    int32_t source_band;  /* rows by which an input that comes by rows advances */
 } tw_segment;
 
 typedef struct tw_schedule {

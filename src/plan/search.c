@@ -77,9 +77,11 @@ tw_search *tw_search_open(const tw_scene *scene, tw_arena *arena)
     s->first_of = tw_alloc_array(arena, (size_t)s->steps + 2, sizeof *s->first_of);
     for (int to = 1; to <= s->steps; to++) {
         s->first_of[to] = s->count;
-        add_run(s, (tw_stretch){to - 1, to, 0, false, tw_scene_bytes(scene, to - 1, to, NULL),
-                            price(scene, to - 1, to, NULL)});
-        for (int from = to - 2; from >= 0 && to - from <= longest; from--) {
+        bool fed = tw_scene_is_fed(scene, to - 1);
+        if (!fed)
+            add_run(s, (tw_stretch){to - 1, to, 0, false, tw_scene_bytes(scene, to - 1, to, NULL),
+                                    price(scene, to - 1, to, NULL)});
+        for (int from = fed ? to - 1 : to - 2; from >= 0 && to - from <= longest; from--) {
             int32_t tallest = 0;
             if (scene->alone[from] || scene->schedule->steps[from].axis !=
                                           scene->schedule->steps[to - 1].axis)
@@ -217,7 +219,7 @@ static void set_windows(const tw_search *s, const tw_roll *roll, const int *of, 
 static bool settle(tw_search *s, tw_stretch *run, tw_schedule *out)
 {
     tw_arena *arena = tw_arena_new();
-    int streams = 1;
+    int streams = 2; /* and a source */
     for (int i = run->from; i < run->to; i++)
         streams += out->steps[i].node->out_count;
     int *of = tw_alloc_array(arena, (size_t)streams, sizeof *of);
@@ -233,6 +235,7 @@ static bool settle(tw_search *s, tw_stretch *run, tw_schedule *out)
         set_windows(s, &roll, of, out);
         for (int i = run->from; i < run->to; i++)
             out->steps[i].band = roll.steps[i - run->from].band;
+        out->segments[out->steps[run->from].segment].source_band = roll.source_band;
     }
     tw_arena_free(arena);
     return ok;
@@ -250,7 +253,7 @@ static bool write_segments(tw_search *s, const int *chosen, tw_schedule *out)
         tw_stretch *run = &s->runs[chosen[to]];
         count--;
         out->segments[count] = (tw_segment){run->from, run->to - run->from,
-                                            out->steps[run->from].axis};
+                                            out->steps[run->from].axis, 0};
         for (int i = run->from; i < run->to; i++) {
             out->steps[i].segment = count;
             out->steps[i].band = out->steps[i].extent > 0 ? out->steps[i].extent : 1;

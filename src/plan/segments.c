@@ -69,7 +69,7 @@ void tw_plan_segments(tw_schedule *s, const tw_compile_options *options)
         if (joins)
             last->step_count++;
         else
-            s->segments[s->segment_count++] = (tw_segment){i, 1, step->axis};
+            s->segments[s->segment_count++] = (tw_segment){i, 1, step->axis, 0};
         step->segment = s->segment_count - 1;
     }
 }
@@ -78,7 +78,7 @@ void tw_count_counters(tw_schedule *s)
 {
     s->counter_count = 0;
     for (int g = 0; g < s->segment_count; g++) {
-        uint32_t counters = 0;
+        uint32_t counters = 1; /* a source */
         for (int i = 0; i < s->segments[g].step_count; i++)
             counters += 1 + (uint32_t)s->steps[s->segments[g].first_step + i].node->out_count;
         counters += counters & 1; /* sixteen bytes a pair of counters: buffers stay aligned */

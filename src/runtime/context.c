@@ -66,6 +66,12 @@ void tw_set_hook(tw_context *context, tw_hook hook, void *user)
     context->hook_user.pointer = user;
 }
 
+void tw_set_feed(tw_context *context, tw_feed feed, void *user)
+{
+    context->feed.function = feed;
+    context->feed_user.pointer = user;
+}
+
 const tw_tensor *tw_input_tensor(const tw_model *model, uint32_t index)
 {
     return model && index < model->input_count ? &model->tensors[model->inputs[index]] : NULL;
@@ -78,7 +84,9 @@ const tw_tensor *tw_output_tensor(const tw_model *model, uint32_t index)
 
 static void *tensor_data(tw_context *context, const tw_tensor *tensor)
 {
-    return tensor ? (uint8_t *)context->region[tensor->region].pointer + tensor->offset : NULL;
+    return tensor && tensor->window == 0
+               ? (uint8_t *)context->region[tensor->region].pointer + tensor->offset
+               : NULL;
 }
 
 void *tw_input(tw_context *context, uint32_t index)

@@ -229,7 +229,8 @@ static tw_status check_stream(const tw_model *m, const tw_plan_segment *segment,
         ((t->window != 0 || s->producer == TW_ABSENT) && !rows_are_slices(t, segment->axis)) ||
         (t->window != 0 && segment->axis >= t->rank))
         return TW_E_FORMAT;
-    if (s->producer == TW_ABSENT ? segment->source != index : s->producer >= segment->step_count)
+    if (s->producer == TW_ABSENT ? segment->source != index || t->window == 0
+                                 : s->producer >= segment->step_count)
         return TW_E_FORMAT;
     if (s->first_reader <= s->last_reader && s->last_reader >= segment->step_count)
         return TW_E_FORMAT;

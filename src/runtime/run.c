@@ -353,6 +353,48 @@ static tw_status fire(tw_runner *r, uint32_t index, const tw_reach *reach, int32
     return TW_OK;
 }
 
+/* The input with this tensor, or TW_ABSENT. */
+static uint32_t input_of(const tw_model *m, uint32_t tensor)
+{
+    uint32_t i;
+    for (i = 0; i < m->input_count; i++)
+        if (m->inputs[i] == tensor)
+            return i;
+    return TW_ABSENT;
+}
+
+/* Let rows of the source in: real ones through the feed, as far as the window has room; then padding.
+ * 1, or an error. */
+static int32_t advance_source(tw_runner *r)
+{
+    const uint32_t source = r->segment->source;
+    const tw_plan_stream *s = &r->model->streams[r->segment->first_stream + source];
+    const tw_tensor *t = &r->model->tensors[s->tensor];
+    const int32_t extent = tw_extent(t, r->segment->axis);
+    tw_counter *count = &r->stream[source];
+    int32_t rows = r->segment->source_band > (uint32_t)TW_ALL_ROWS
+                       ? TW_ALL_ROWS
+                       : (int32_t)r->segment->source_band;
+    tw_feed feed = r->context->feed.function;
+    if (count->b >= extent) { /* a bound on padding: no layer looks so far past the end */
+        if (count->b >= min32(extent, TW_ALL_ROWS - 65536) + 65536)
+            return (int32_t)TW_E_SCHEDULE;
+        count->b = min32(TW_ALL_ROWS, count->b + rows);
+        return 1;
+    }
+    rows = min32(rows, extent - count->b);
+    if (t->window != 0 && t->window <= (uint32_t)TW_ALL_ROWS)
+        rows = min32(rows, (int32_t)t->window - (count->b - count->a));
+    if (rows <= 0)
+        return (int32_t)TW_E_SCHEDULE;
+    if (!feed || feed(r->context->feed_user.pointer, input_of(r->model, s->tensor), count->b, rows,
+                      region_base(r->context, r->model, t->region) + t->offset +
+                          (uint32_t)(count->b - count->a) * row_bytes(r, t)) != 0)
+        return (int32_t)TW_E_CALLBACK;
+    count->b += rows;
+    return 1;
+}
+
 /* One turn of the rule: 1 something moved, 0 the segment is complete, else an error. */
 static int32_t turn(tw_runner *r)
 {
@@ -374,18 +416,7 @@ static int32_t turn(tw_runner *r)
     }
     if (complete)
         return 0;
-    if (r->segment->source != TW_ABSENT) {
-        tw_counter *source = &r->stream[r->segment->source];
-        const uint32_t tensor =
-            r->model->streams[r->segment->first_stream + r->segment->source].tensor;
-        const int32_t rows = tw_extent(&r->model->tensors[tensor], r->segment->axis);
-        if (source->b < min32(TW_ALL_ROWS - 65536, rows) + 65536 &&
-            r->segment->source_band <= (uint32_t)TW_ALL_ROWS) {
-            source->b = min32(TW_ALL_ROWS, source->b + (int32_t)r->segment->source_band);
-            return 1;
-        }
-    }
-    return (int32_t)TW_E_SCHEDULE;
+    return r->segment->source != TW_ABSENT ? advance_source(r) : (int32_t)TW_E_SCHEDULE;
 }
 
 static tw_status fail(tw_context *context, const tw_model *model, tw_status status)

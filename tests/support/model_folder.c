@@ -231,7 +231,7 @@ static void feed_back(const tw_io_row *row, tw_session *s)
             if (strlen(s->output_names[o]) == (size_t)(split - row->name) &&
                 strncmp(s->output_names[o], row->name, (size_t)(split - row->name)) == 0 &&
                 strcmp(s->input_names[i], split + 1) == 0)
-                memcpy(tw_input(&s->context, i), tw_output(&s->context, o),
+                memcpy(tw_session_input(s, i), tw_output(&s->context, o),
                        tw_tensor_bytes(tw_input_tensor(&s->model, i)));
 }
 
@@ -258,7 +258,7 @@ static bool run_step(const tw_model_folder *f, tw_session *s, int step, tw_toler
         const tw_tensor *tensor = tw_input_tensor(&s->model, (uint32_t)at);
         if (!check_bytes(f, row, tensor, diag))
             return false;
-        memcpy(tw_input(&s->context, (uint32_t)at),
+        memcpy(tw_session_input(s, (uint32_t)at),
                row->data + row->bytes * (size_t)(row->steps > 1 ? step : 0), row->bytes);
     }
     if (!tw_session_run(s, diag))

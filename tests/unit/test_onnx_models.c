@@ -95,7 +95,7 @@ static const uint8_t *run(tw_arena *arena, const char *folder, uint64_t seed, si
     assert_int_equal(count, session.model.input_count);
     for (int i = 0; i < count; i++) {
         size_t size = tw_tensor_bytes(tw_input_tensor(&session.model, (uint32_t)i));
-        memcpy(tw_input(&session.context, (uint32_t)i), read_exactly(arena, files[i], size), size);
+        memcpy(tw_session_input(&session, (uint32_t)i), read_exactly(arena, files[i], size), size);
     }
     if (!tw_session_run(&session, &diag))
         fail_msg("%s: %s", folder, diag.message);

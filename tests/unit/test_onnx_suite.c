@@ -113,7 +113,7 @@ static bool feed(tw_test *t, tw_session *s)
                      s->input_names[i]);
             return false;
         }
-        memcpy(tw_input(&s->context, i), data->data, data->bytes);
+        memcpy(tw_session_input(s, i), data->data, data->bytes);
     }
     return true;
 }

@@ -36,7 +36,7 @@ static void run_session(tw_session *session)
 static void fill_inputs(tw_session *session, uint64_t seed)
 {
     for (uint32_t i = 0; i < session->model.input_count; i++)
-        tw_test_fill(tw_input_tensor(&session->model, i), tw_input(&session->context, i), &seed);
+        tw_test_fill(tw_input_tensor(&session->model, i), tw_session_input(session, i), &seed);
 }
 
 static uint32_t output_bytes(tw_session *session, uint8_t *bytes)
@@ -165,7 +165,7 @@ static const char *const stateful =
 static void run_delay(tw_session *s, float x, float w, float t)
 {
     for (int i = 0; i < 4; i++)
-        ((float *)tw_input(&s->context, 0))[i] = x;
+        ((float *)tw_session_input(s, 0))[i] = x;
     run_session(s);
     assert_true(((float *)tw_output(&s->context, 0))[0] == w);
     assert_true(((float *)tw_output(&s->context, 1))[3] == t);

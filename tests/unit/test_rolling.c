@@ -1,0 +1,287 @@
+/* Rolling execution: random networks give the same bytes whole, in the least memory, at budgets
+ * between, and fed row by row; memory never rises when the budget falls. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "host/session.h"
+#include "support/plans.h"
+
+enum { TEXT = 1 << 16, TENSORS = 64 };
+
+/* A network under construction: text IR and the shapes made so far. */
+typedef struct tw_maker {
+    char text[TEXT];
+    int length, count;
+    int h[TENSORS], w[TENSORS], c[TENSORS];
+    bool s8, flat; /* flat: one-dimensional, over time */
+    uint64_t random;
+} tw_maker;
+
+static int pick(tw_maker *m, int low, int high)
+{
+    return low + (int)(tw_test_random(&m->random) % (uint64_t)(high - low + 1));
+}
+
+static void say(tw_maker *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(tw_maker *m, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    m->length += vsnprintf(m->text + m->length, (size_t)(TEXT - m->length), format, args);
+    va_end(args);
+    assert_true(m->length < TEXT);
+}
+
+static void say_type(tw_maker *m, int h, int w, int c)
+{
+    if (m->flat)
+        say(m, " : %s[1,%d,%d]", m->s8 ? "s8" : "f32", h, c);
+    else
+        say(m, " : %s[1,%d,%d,%d]", m->s8 ? "s8" : "f32", h, w, c);
+    if (m->s8)
+        say(m, " quant(scale=0.1, zero=-3)");
+}
+
+static int begin(tw_maker *m, int h, int w, int c)
+{
+    m->h[m->count] = h;
+    m->w[m->count] = w;
+    m->c[m->count] = c;
+    say(m, "  %%t%d", m->count);
+    say_type(m, h, w, c);
+    say(m, " = ");
+    return m->count++;
+}
+
+static int extent(int in, int kernel, int stride, int dilation, int before, int after)
+{
+    int reach = (kernel - 1) * dilation + 1;
+    return in + before + after < reach ? 0 : (in + before + after - reach) / stride + 1;
+}
+
+/* Convolution, depthwise or pooling with any window that fits. Returns the new tensor or `x`. */
+static int add_window(tw_maker *m, int x)
+{
+    int kind = pick(m, 0, 4), kh = pick(m, 1, 4), kw = m->flat ? 1 : pick(m, 1, 4);
+    int sh = pick(m, 1, 4) == 1 ? pick(m, 2, 3) : 1, sw = m->flat ? 1 : sh;
+    int dh = pick(m, 1, 5) == 1 && kind < 2 ? 2 : 1, dw = m->flat ? 1 : dh;
+    int top = pick(m, 0, kh - 1), bottom = pick(m, 0, kh - 1);
+    int left = m->flat ? 0 : pick(m, 0, kw - 1), right = m->flat ? 0 : pick(m, 0, kw - 1);
+    int h = extent(m->h[x], kh, sh, dh, top, bottom), w = extent(m->w[x], kw, sw, dw, left, right);
+    int c = kind == 0 || kind == 4 ? pick(m, 1, 9) : m->c[x];
+    char lists[256];
+    if (h < 1 || w < 1 || (kind >= 2 && kind < 4 && m->s8 && (top >= kh || left >= kw)))
+        return x;
+    if (m->flat)
+        snprintf(lists, sizeof lists, "stride=[%d], dilation=[%d], pad_begin=[%d], pad_end=[%d]", sh,
+                 dh, top, bottom);
+    else
+        snprintf(lists, sizeof lists,
+                 "stride=[%d,%d], dilation=[%d,%d], pad_begin=[%d,%d], pad_end=[%d,%d]", sh, sw, dh,
+                 dw, top, left, bottom, right);
+    if (kind != 2 && kind != 3) {
+        say(m, "  const %%w%d : %s[", m->count, m->s8 ? "s8" : "f32");
+        if (kind != 1)
+            say(m, "%d,", c);
+        say(m, "%d,", kh);
+        if (!m->flat)
+            say(m, "%d,", kw);
+        say(m, "%d", m->c[x]);
+        say(m, m->s8 ? "] quant(scale=0.02, zero=0) = random %d -128 128\n"
+                     : "] = random %d -0.5 0.5\n",
+            m->count);
+    }
+    int y = begin(m, h, w, c);
+    if (kind == 2 || kind == 3) {
+        say(m, "%s(%%t%d) {kernel=", kind == 2 ? "MaxPool" : "AveragePool", x);
+        if (m->flat)
+            say(m, "[%d], %s}\n", kh, lists);
+        else
+            say(m, "[%d,%d], %s}\n", kh, kw, lists);
+    } else {
+        say(m, "%s(%%t%d, %%w%d) {%s}%s\n", kind == 1 ? "DepthwiseConv" : "Conv", x, y, lists,
+            pick(m, 0, 2) ? "" : " clamp(0, 6)");
+    }
+    return y;
+}
+
+static int add_unary(tw_maker *m, int x)
+{
+    static const char *const names[] = {"Relu", "Sigmoid", "HardSwish", "Tanh"};
+    int y = begin(m, m->h[x], m->w[x], m->c[x]);
+    say(m, "%s(%%t%d)\n", names[pick(m, 0, 3)], x);
+    return y;
+}
+
+/* Join with an earlier tensor of the same extents: a residual add, or dense concatenation. */
+static int add_join(tw_maker *m, int x)
+{
+    int candidates[TENSORS], count = 0;
+    for (int i = 0; i < m->count; i++)
+        if (i != x && m->h[i] == m->h[x] && m->w[i] == m->w[x])
+            candidates[count++] = i;
+    if (count == 0)
+        return x;
+    int other = candidates[pick(m, 0, count - 1)];
+    if (m->c[other] == m->c[x]) {
+        int y = begin(m, m->h[x], m->w[x], m->c[x]);
+        say(m, pick(m, 0, 1) ? "Add(%%t%d, %%t%d)\n" : "Mul(%%t%d, %%t%d)\n", x, other);
+        return y;
+    }
+    int y = begin(m, m->h[x], m->w[x], m->c[x] + m->c[other]);
+    say(m, "Concat(%%t%d, %%t%d) {axis=%d}\n", x, other, m->flat ? 2 : 3);
+    return y;
+}
+
+/* Squeeze and excite: a global mean, a pointwise layer, a product over all rows. */
+static int add_excite(tw_maker *m, int x)
+{
+    int c = m->c[x], mean = begin(m, 1, 1, c);
+    say(m, "ReduceMean(%%t%d) {axes=%s}\n", x, m->flat ? "[1]" : "[1,2]");
+    int gate = begin(m, 1, 1, c);
+    say(m, "Sigmoid(%%t%d)\n", mean);
+    int y = begin(m, m->h[x], m->w[x], c);
+    say(m, "Mul(%%t%d, %%t%d)\n", x, gate);
+    return y;
+}
+
+static void make_network(tw_maker *m, uint64_t seed)
+{
+    m->random = seed * 7919 + 1;
+    m->length = m->count = 0;
+    m->s8 = pick(m, 0, 1);
+    m->flat = pick(m, 0, 4) == 0;
+    int h = pick(m, 1, 24), w = m->flat ? 1 : pick(m, 1, 10), c = pick(m, 1, 6);
+    say(m, "graph \"random %d\" {\n  input %%t0", (int)seed);
+    say_type(m, h, w, c);
+    say(m, "\n");
+    m->h[0] = h;
+    m->w[0] = w;
+    m->c[0] = c;
+    m->count = 1;
+    int x = 0, layers = pick(m, 2, 14);
+    for (int i = 0; i < layers && m->count < TENSORS - 8; i++) {
+        int what = pick(m, 0, 9);
+        int from = pick(m, 0, 7) == 0 ? pick(m, 0, m->count - 1) : x; /* a new branch */
+        x = what < 6   ? add_window(m, from)
+            : what < 7 ? add_unary(m, from)
+            : what < 9 ? add_join(m, x)
+                       : add_excite(m, from);
+    }
+    if (pick(m, 0, 2) == 0 && m->count > 2)
+        say(m, "  output %%t%d\n", pick(m, 1, m->count - 1));
+    say(m, "  output %%t%d\n}\n", x);
+}
+
+typedef struct tw_outcome {
+    uint8_t bytes[1 << 16];
+    uint32_t size, total;
+    bool rolled;
+} tw_outcome;
+
+static void run_network(const char *text, const tw_compile_options *options, tw_outcome *outcome)
+{
+    tw_compiled compiled;
+    tw_session session;
+    tw_diag diag = {0};
+    char message[2048];
+    tw_test_compile(text, options, &compiled);
+    outcome->total = compiled.report.memory.total;
+    outcome->rolled = compiled.report.segment_count < compiled.report.step_count;
+    uint64_t seed = 9;
+    if (!tw_session_open(&session, compiled.plan, compiled.plan_bytes, &diag)) {
+        tw_diag_text(&diag, message, sizeof message);
+        fail_msg("%s\n%s", message, text);
+    }
+    for (uint32_t i = 0; i < session.model.input_count; i++)
+        tw_test_fill(tw_input_tensor(&session.model, i), tw_session_input(&session, i), &seed);
+    if (!tw_session_run(&session, &diag)) {
+        tw_diag_text(&diag, message, sizeof message);
+        fail_msg("%s\n%s", message, text);
+    }
+    outcome->size = 0;
+    for (uint32_t i = 0; i < session.model.output_count; i++) {
+        uint32_t size = tw_tensor_bytes(tw_output_tensor(&session.model, i));
+        assert_true(outcome->size + size <= sizeof outcome->bytes);
+        memcpy(outcome->bytes + outcome->size, tw_output(&session.context, i), size);
+        outcome->size += size;
+    }
+    tw_session_close(&session);
+    tw_compiled_free(&compiled);
+}
+
+static void expect_same(const tw_outcome *want, const tw_outcome *have, const char *how,
+                        const char *text)
+{
+    if (have->size != want->size || memcmp(have->bytes, want->bytes, want->size) != 0)
+        fail_msg("%s differs from whole execution:\n%s", how, text);
+}
+
+static int network_count(void)
+{
+    const char *text = getenv("TILEWRIGHT_RANDOM_NETWORKS");
+    return text ? atoi(text) : 300;
+}
+
+static void random_networks_roll(void **state)
+{
+    (void)state;
+    static tw_maker m;
+    static tw_outcome whole, least, between, fed;
+    int rolled = 0, by_rows = 0;
+    double saved = 0;
+    for (int seed = 1; seed <= network_count(); seed++) {
+        tw_compile_options options;
+        tw_compile_options_default(&options);
+        make_network(&m, (uint64_t)seed);
+        options.prefer = TW_PREFER_SPEED;
+        run_network(m.text, &options, &whole);
+        options.prefer = TW_PREFER_MEMORY;
+        run_network(m.text, &options, &least);
+        expect_same(&whole, &least, "the least memory", m.text);
+        assert_true(least.total <= whole.total);
+        rolled += least.rolled;
+        saved += (double)least.total / whole.total;
+        uint32_t last = least.total;
+        for (int step = 0; step < 4; step++) {
+            options.prefer = step % 2 ? TW_PREFER_SPEED : TW_PREFER_BALANCED;
+            options.memories.fast.bounded = options.memories.fast.given = true;
+            options.memories.fast.bytes =
+                least.total + (uint32_t)((whole.total - least.total) * (uint64_t)step / 3);
+            run_network(m.text, &options, &between);
+            expect_same(&whole, &between, "a budget between", m.text);
+            assert_true(between.total <= options.memories.fast.bytes);
+            assert_true(between.total >= least.total);
+            last = between.total;
+        }
+        (void)last;
+        tw_compile_options_default(&options);
+        options.prefer = TW_PREFER_MEMORY;
+        options.input_rows = "t0";
+        tw_compiled compiled;
+        tw_diag diag = {0};
+        if (tw_test_try_compile(m.text, &options, &compiled, &diag)) {
+            run_network(m.text, &options, &fed);
+            expect_same(&whole, &fed, "input by rows", m.text);
+            by_rows++;
+        }
+        tw_compiled_free(&compiled);
+    }
+    print_message("%d networks rolled, %d fed by rows; mean memory %.2f of whole execution\n",
+                  rolled, by_rows, saved / network_count());
+    assert_true(rolled > network_count() / 2);
+    assert_true(by_rows > network_count() / 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_networks_roll),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
