@@ -63,8 +63,8 @@ static bool compile(const char *model, const tw_compile_options *options, tw_com
     tw_origin origin = {.options = options_text(arena, options), .strip = options->strip};
     tw_schedule schedule;
 
-    tw_import_options import = {options->input_shapes, options->input_shape_count,
-                                options->offered, options->offered_count};
+    tw_import_options import = {options->input_shapes, options->input_shape_count, options->offered,
+                                options->offered_count};
     tw_graph *graph = tw_import(arena, model, &import, &origin.format, diag);
     if (!graph || !tw_graph_check(graph, diag))
         return false;

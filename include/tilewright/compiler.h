@@ -90,11 +90,11 @@ typedef struct tw_compile_options {
     int offered_count;
     tw_io_layout io_layout;
     tw_prefer prefer;
-    const char *backends;  /* comma-separated, `name` or `name:cpu`; null: "reference" */
+    const char *backends;   /* comma-separated, `name` or `name:cpu`; null: "reference" */
     const char *input_rows; /* the input that the caller feeds row by row while the plan runs; null:
                                every input is whole before the run */
-    bool strip;            /* leave names out of the plan */
-    uint64_t random_bands; /* for tests: not 0 splits every step into random bands of this seed */
+    bool strip;             /* leave names out of the plan */
+    uint64_t random_bands;  /* for tests: not 0 splits every step into random bands of this seed */
 
     /* Called after each stage and pass with its name ("import", "fold", ...); may be null. */
     void (*dump)(void *user, const char *stage, const struct tw_graph *graph);

@@ -6,10 +6,10 @@
 
 /* What the plan records of where it came from. */
 typedef struct tw_origin {
-    const char *format;        /* "onnx", "text", ... */
-    uint8_t sha256[32];        /* of the model file */
-    const char *options;       /* as text */
-    bool strip;                /* leave names and origin text out */
+    const char *format;  /* "onnx", "text", ... */
+    uint8_t sha256[32];  /* of the model file */
+    const char *options; /* as text */
+    bool strip;          /* leave names and origin text out */
 } tw_origin;
 
 /* The plan file, in the schedule's arena, aligned to 16 bytes. */

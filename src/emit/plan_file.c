@@ -226,8 +226,14 @@ static bool write_streams(tw_writer *w, const tw_segment *g, tw_plan_segment *p)
 
 static bool write_segment(tw_writer *w, const tw_segment *g)
 {
-    tw_plan_segment p = {
-        (uint32_t)g->first_step, (uint32_t)g->step_count, 0, 0, (uint32_t)g->axis, TW_ABSENT, 0, 0};
+    tw_plan_segment p = {(uint32_t)g->first_step,
+                         (uint32_t)g->step_count,
+                         0,
+                         0,
+                         (uint32_t)g->axis,
+                         TW_ABSENT,
+                         0,
+                         w->schedule->buffers[g->counters].offset};
     const tw_step *steps = &w->schedule->steps[g->first_step];
     if (!write_streams(w, g, &p))
         return false;
@@ -309,8 +315,6 @@ static void fill_header(const tw_writer *w, const tw_origin *origin, tw_plan_hea
     h->scratch = s->scratch;
     h->state = s->state;
     h->context = s->context;
-    h->counters = s->counters >= 0 ? s->buffers[s->counters].offset : 0;
-    h->counter_count = s->counter_count;
     h->slow = s->region_bytes[TW_REGION_SLOW];
     h->work = w->work;
     memcpy(h->source_sha256, origin->sha256, sizeof h->source_sha256);

@@ -67,9 +67,8 @@ static void report_buffers(const tw_schedule *s, tw_report *report)
     tw_report_buffer *rows = tw_alloc_array(s->arena, (size_t)s->buffer_count + 1, sizeof *rows);
     for (int i = 0; i < s->buffer_count; i++) {
         const tw_buffer *b = &s->buffers[i];
-        rows[i] = (tw_report_buffer){b->name,   b->use,
-                                     b->region, b->offset,
-                                     b->bytes,  (uint32_t)b->first,
+        rows[i] = (tw_report_buffer){b->name,           b->use,      b->region,
+                                     b->offset,         b->bytes,    (uint32_t)b->first,
                                      (uint32_t)b->last, b->is_input, b->is_output};
     }
     report->buffers = rows;

@@ -21,19 +21,19 @@
 typedef struct tw_solver {
     int count, sections;
     const tw_interval *in;
-    int *first, *last;          /* sections covered */
+    int *first, *last;           /* sections covered */
     int *neighbour, *neighbours; /* of i: neighbour[neighbours[i] .. neighbours[i + 1]) */
-    int *twin;                  /* an equal interval with a lower number, or -1 */
-    uint64_t *lowest;           /* offset that the placed ones leave it */
+    int *twin;                   /* an equal interval with a lower number, or -1 */
+    uint64_t *lowest;            /* offset that the placed ones leave it */
     uint64_t *offset;
     bool *placed;
-    uint64_t *unplaced;         /* bytes by section */
-    uint64_t *floor;            /* by section, scratch of a node */
-    int *rank;                  /* the order of trying: small first; breaks ties of offsets */
+    uint64_t *unplaced; /* bytes by section */
+    uint64_t *floor;    /* by section, scratch of a node */
+    int *rank;          /* the order of trying: small first; breaks ties of offsets */
     struct {
         int interval;
         uint64_t lowest;
-    } *trail;
+    } * trail;
     int trail_count, trail_capacity;
     uint64_t capacity, nodes, limit;
     bool out_of_nodes;
@@ -66,7 +66,8 @@ static void make_sections(tw_solver *s)
             (int)((int *)bsearch(&s->in[i].first, times, (size_t)unique, sizeof *times, by_number) -
                   times);
         s->last[i] =
-            (int)((int *)bsearch(&end, times, (size_t)unique, sizeof *times, by_number) - times) - 1;
+            (int)((int *)bsearch(&end, times, (size_t)unique, sizeof *times, by_number) - times) -
+            1;
     }
 }
 
@@ -207,8 +208,7 @@ static bool branch(tw_solver *s, const int *group, int count, uint64_t level, in
     int try_count = 0;
     for (int g = 0; g < count; g++) {
         int i = group[g];
-        bool in_order =
-            s->lowest[i] > level || (s->lowest[i] == level && s->rank[i] > rank);
+        bool in_order = s->lowest[i] > level || (s->lowest[i] == level && s->rank[i] > rank);
         if (in_order && s->lowest[i] < ceiling && (s->twin[i] < 0 || s->placed[s->twin[i]]))
             tries[try_count++] = (tw_try){i, s->lowest[i], s->rank[i]};
     }

@@ -195,14 +195,15 @@ void tw_plan_buffers(tw_schedule *s, bool in_place)
     }
     int *last = last_reads(s, scratch);
     /* Per buffer: the last read of anything in it. At most three buffers a node, one an input. */
-    size_t most = (size_t)g->input_count + (size_t)g->state_count + (size_t)g->node_count * (TW_MAX_OPERANDS + 2) + 1;
+    size_t most = (size_t)g->input_count + (size_t)g->state_count +
+                  (size_t)g->node_count * (TW_MAX_OPERANDS + 2) + 1;
     int *root_last = tw_alloc_array(scratch, most, sizeof *root_last);
     int end = s->step_count > 0 ? s->step_count - 1 : 0;
     for (int i = 0; i < g->input_count; i++) {
         tw_value *in = g->inputs[i];
-        int b = s->windows[in->index].rows
-                    ? add_window(s, in)
-                    : add_buffer(s, in->name, TW_BUFFER_ACTIVATION, tw_shape_bytes(&in->shape), 0, 0);
+        int b = s->windows[in->index].rows ? add_window(s, in)
+                                           : add_buffer(s, in->name, TW_BUFFER_ACTIVATION,
+                                                        tw_shape_bytes(&in->shape), 0, 0);
         name_value(s, in, b, in);
         s->buffers[b].is_input = true;
         root_last[b] = last[in->index];
@@ -228,8 +229,10 @@ void tw_plan_buffers(tw_schedule *s, bool in_place)
             s->buffers[b].is_output = true;
         }
     }
-    s->counters = -1;
-    if (s->counter_count)
-        s->counters = add_buffer(s, "row counters", TW_BUFFER_CONTEXT, s->counter_count * 8, 0, end);
+    for (int i = 0; i < s->segment_count; i++) {
+        tw_segment *segment = &s->segments[i];
+        segment->counters = add_step_buffer(s, "row counters", TW_BUFFER_CONTEXT,
+                                            tw_counter_bytes(s, segment), segment->first_step);
+    }
     tw_arena_free(scratch);
 }

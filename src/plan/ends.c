@@ -13,8 +13,8 @@ static tw_value *root_of(tw_value *v)
 
 static tw_value *copy_of(tw_graph *graph, tw_value *value, tw_diag *diag)
 {
-    tw_node *copy = tw_graph_node(graph, tw_op_by_name("Copy"), value->name, &value, 1, 1, NULL,
-                                  NULL, diag);
+    tw_node *copy =
+        tw_graph_node(graph, tw_op_by_name("Copy"), value->name, &value, 1, 1, NULL, NULL, diag);
     if (!copy)
         return NULL;
     copy->out[0]->quant = value->quant;

@@ -145,11 +145,11 @@ typedef struct tw_link {
 
 typedef struct tw_tree {
     tw_arena *arena;
-    int size;   /* leaves, a power of two */
-    int *head;  /* by node: first link + 1 */
+    int size;  /* leaves, a power of two */
+    int *head; /* by node: first link + 1 */
     tw_link *links;
     int link_count, link_capacity;
-    int *seen;  /* by interval: the query that saw it last */
+    int *seen; /* by interval: the query that saw it last */
     int query;
     int *found;
     int found_count;

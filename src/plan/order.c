@@ -16,10 +16,10 @@ typedef struct tw_problem {
     const tw_task *tasks;
     const tw_item *items;
     int task_count, item_count;
-    int *reader_count;         /* by item */
+    int *reader_count;           /* by item */
     int *first_reader, *readers; /* of item i: readers[first_reader[i] ..) */
-    int *first_next, *next;    /* of task t: tasks that wait for it */
-    int *waits;                /* by task: how many tasks it waits for */
+    int *first_next, *next;      /* of task t: tasks that wait for it */
+    int *waits;                  /* by task: how many tasks it waits for */
 } tw_problem;
 
 /* ---- the live bytes, task by task ---- */
@@ -79,7 +79,8 @@ static void build(tw_problem *p)
             const tw_task *task = &p->tasks[t];
             for (int i = 0; i < task->read_count + task->after_count; i++) {
                 bool reads = i < task->read_count;
-                int from = reads ? p->items[task->reads[i]].maker : task->after[i - task->read_count];
+                int from =
+                    reads ? p->items[task->reads[i]].maker : task->after[i - task->read_count];
                 if (reads && pass == 0)
                     p->reader_count[task->reads[i]]++;
                 if (from < 0)
@@ -127,13 +128,13 @@ typedef struct tw_level {
 typedef struct tw_region {
     const tw_problem *p;
     tw_arena *arena;
-    const int *task;  /* the region's tasks */
+    const int *task; /* the region's tasks */
     int count, words;
-    int *number;      /* by task: its number in the region, or -1 */
-    int *left;        /* by item: readers left, scratch of a set */
+    int *number; /* by task: its number in the region, or -1 */
+    int *left;   /* by item: readers left, scratch of a set */
     const int *left_at_start;
-    int64_t limit;    /* peaks at or above it are of no use */
-    int *slot;        /* hash of the level being built: set index + 1 */
+    int64_t limit; /* peaks at or above it are of no use */
+    int *slot;     /* hash of the level being built: set index + 1 */
     int slots;
 } tw_region;
 
@@ -304,10 +305,10 @@ static void find_cuts(const tw_problem *p, const int *order, bool *cut)
 }
 
 enum {
-    WIDE = 4096,     /* sets a level: exact for nearly all regions of thirty tasks */
-    NARROW = 16,     /* beam of large regions */
-    WHOLE = 40,      /* so few tasks are one region */
-    LARGEST = 160    /* above, only the greedy rule is tried */
+    WIDE = 4096,  /* sets a level: exact for nearly all regions of thirty tasks */
+    NARROW = 16,  /* beam of large regions */
+    WHOLE = 40,   /* so few tasks are one region */
+    LARGEST = 160 /* above, only the greedy rule is tried */
 };
 
 static void search_regions(tw_problem *p, int *order)
@@ -416,16 +417,18 @@ static void greedy(const tw_problem *p, int *order)
         run_task(p, top.task, left, &live);
         for (int k = p->first_next[top.task]; k < p->first_next[top.task + 1]; k++)
             if (--waits[p->next[k]] == 0)
-                push(heap, &count,
-                     (tw_ready){change_of(p, p->next[k], left), age++, p->next[k]});
+                push(heap, &count, (tw_ready){change_of(p, p->next[k], left), age++, p->next[k]});
     }
 }
 
 int64_t tw_order_peak(const tw_task *tasks, int task_count, const tw_item *items, int item_count,
                       const int *order)
 {
-    tw_problem p = {.arena = tw_arena_new(), .tasks = tasks, .items = items,
-                    .task_count = task_count, .item_count = item_count};
+    tw_problem p = {.arena = tw_arena_new(),
+                    .tasks = tasks,
+                    .items = items,
+                    .task_count = task_count,
+                    .item_count = item_count};
     build(&p);
     int64_t peak = peak_of(&p, order);
     tw_arena_free(p.arena);
@@ -435,8 +438,11 @@ int64_t tw_order_peak(const tw_task *tasks, int task_count, const tw_item *items
 int64_t tw_order_search(const tw_task *tasks, int task_count, const tw_item *items, int item_count,
                         int *order)
 {
-    tw_problem p = {.arena = tw_arena_new(), .tasks = tasks, .items = items,
-                    .task_count = task_count, .item_count = item_count};
+    tw_problem p = {.arena = tw_arena_new(),
+                    .tasks = tasks,
+                    .items = items,
+                    .task_count = task_count,
+                    .item_count = item_count};
     size_t bytes = sizeof(int) * (size_t)task_count;
     build(&p);
     int64_t best = peak_of(&p, order);

@@ -20,8 +20,8 @@ typedef struct tw_task {
     int make_count;
     const int *after; /* tasks that must be done before it, beside the makers of what it reads */
     int after_count;
-    int64_t extra;    /* bytes it needs only while it runs */
-    int over;         /* it may write its first item over this one (if it dies here), or -1 */
+    int64_t extra; /* bytes it needs only while it runs */
+    int over;      /* it may write its first item over this one (if it dies here), or -1 */
 } tw_task;
 
 /* Find an order of low peak. order[0..task_count) holds a valid order on entry and the best one found

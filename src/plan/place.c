@@ -32,7 +32,14 @@ uint32_t tw_live_peak(const tw_schedule *s, bool activations_only, int *step)
     return peak > UINT32_MAX ? UINT32_MAX : (uint32_t)peak;
 }
 
-uint32_t tw_place_buffers(tw_schedule *s, uint32_t region, bool with_scratch)
+static tw_layer layer_of(tw_buffer_use use)
+{
+    return use == TW_BUFFER_SCRATCH   ? TW_LAYER_SCRATCH
+           : use == TW_BUFFER_CONTEXT ? TW_LAYER_ALL
+                                      : TW_LAYER_TENSORS;
+}
+
+uint32_t tw_place_buffers(tw_schedule *s, uint32_t region, tw_layer most)
 {
     enum { NODES = 20000 }; /* about a tenth of a second */
     tw_arena *arena = tw_arena_new();
@@ -41,7 +48,7 @@ uint32_t tw_place_buffers(tw_schedule *s, uint32_t region, bool with_scratch)
     int count = 0;
     for (int b = 0; b < s->buffer_count; b++) {
         tw_buffer *f = &s->buffers[b];
-        if (f->region != region || (f->use == TW_BUFFER_SCRATCH && !with_scratch))
+        if (f->region != region || layer_of(f->use) > most)
             continue;
         intervals[count] = (tw_interval){f->first, f->last, f->bytes, 0};
         buffers[count++] = f;

@@ -12,18 +12,18 @@ uint32_t tw_fast_total(const tw_schedule *s)
 
 static void place_all(tw_schedule *s)
 {
-    uint32_t counters = s->counter_count * 8;
-    uint32_t lean = tw_place_buffers(s, TW_REGION_FAST, false);
-    uint32_t fast = tw_place_buffers(s, TW_REGION_FAST, true);
-    if (fast < lean)
-        lean = fast;
+    uint32_t tensors = tw_place_buffers(s, TW_REGION_FAST, TW_LAYER_TENSORS);
+    uint32_t scratch = tw_place_buffers(s, TW_REGION_FAST, TW_LAYER_SCRATCH);
+    uint32_t fast = tw_place_buffers(s, TW_REGION_FAST, TW_LAYER_ALL);
+    scratch = scratch < fast ? scratch : fast;
+    tensors = tensors < scratch ? tensors : scratch;
     s->region_bytes[TW_REGION_FAST] = fast;
-    s->region_bytes[TW_REGION_SLOW] = tw_place_buffers(s, TW_REGION_SLOW, true);
-    s->region_bytes[TW_REGION_STATE] = tw_place_buffers(s, TW_REGION_STATE, true);
+    s->region_bytes[TW_REGION_SLOW] = tw_place_buffers(s, TW_REGION_SLOW, TW_LAYER_ALL);
+    s->region_bytes[TW_REGION_STATE] = tw_place_buffers(s, TW_REGION_STATE, TW_LAYER_ALL);
     s->state = s->region_bytes[TW_REGION_STATE];
-    s->scratch = fast - lean;
-    s->activations = lean - counters + s->region_bytes[TW_REGION_SLOW];
-    s->context = (uint32_t)sizeof(tw_context) + counters;
+    s->activations = tensors + s->region_bytes[TW_REGION_SLOW];
+    s->scratch = scratch - tensors;
+    s->context = (uint32_t)sizeof(tw_context) + fast - scratch;
     s->total = tw_fast_total(s) + s->region_bytes[TW_REGION_SLOW];
 }
 
@@ -61,7 +61,6 @@ static bool refuse(const tw_schedule *s, const tw_memories *m, tw_diag *diag)
 /* Buffers and addresses for the segments as they stand. */
 static void place_segments(tw_schedule *s)
 {
-    tw_count_counters(s);
     tw_plan_buffers(s, true);
     place_all(s);
 }
@@ -79,12 +78,62 @@ static bool is_within(const tw_schedule *s, const tw_memories *m)
            (!m->slow.bounded || s->region_bytes[TW_REGION_SLOW] <= m->slow.bytes);
 }
 
+/* A segmentation set aside: what the search writes into the schedule. */
+typedef struct tw_kept {
+    tw_step *steps;
+    tw_segment *segments;
+    tw_window *windows;
+    int segment_count;
+    uint32_t total; /* UINT32_MAX: none */
+} tw_kept;
+
+static void keep(const tw_schedule *s, tw_kept *kept, tw_arena *arena)
+{
+    kept->steps = tw_copy(arena, s->steps, sizeof *s->steps * (size_t)s->step_count);
+    kept->segments = tw_copy(arena, s->segments, sizeof *s->segments * (size_t)s->segment_count);
+    kept->windows = tw_copy(arena, s->windows, sizeof *s->windows * (size_t)s->graph->value_count);
+    kept->segment_count = s->segment_count;
+    kept->total = tw_fast_total(s);
+}
+
+static void restore(tw_schedule *s, const tw_kept *kept)
+{
+    memcpy(s->steps, kept->steps, sizeof *s->steps * (size_t)s->step_count);
+    memcpy(s->windows, kept->windows, sizeof *s->windows * (size_t)s->graph->value_count);
+    s->segments =
+        tw_copy(s->arena, kept->segments, sizeof *s->segments * (size_t)kept->segment_count);
+    s->segment_count = kept->segment_count;
+    place_segments(s);
+}
+
+/* The segmentation of least memory as placed. The search prices windows by closed forms and bytes
+ * without gaps; each answer that was placed corrects its prices, so it is asked a few times. Whole
+ * execution is among the candidates. */
+static void find_least(tw_schedule *s, tw_search *search, tw_kept *least, tw_arena *arena)
+{
+    enum { SETTLE = 48 };
+    for (int tries = 0; tries < 6; tries++) {
+        tw_prefer prefer = tries == 0 ? TW_PREFER_SPEED : TW_PREFER_MEMORY;
+        if (tries == 2)
+            tw_search_settle(search, SETTLE);
+        if (!tw_search_apply(search, INT64_MAX, prefer, s))
+            continue;
+        place_segments(s);
+        if (tw_fast_total(s) < least->total)
+            keep(s, least, arena);
+        else if (tries > 2)
+            break;
+    }
+}
+
 /* The preferred segmentation within the budget. The search counts bytes, the addresses may lose a few
  * to gaps: then it is asked again for as much less. */
 static bool search_within(tw_schedule *s, tw_search *search, const tw_compile_options *options)
 {
     const tw_memories *m = &options->memories;
-    int64_t limit = m->fast.bounded ? (int64_t)m->fast.bytes : INT64_MAX;
+    int64_t limit = INT64_MAX;
+    if (m->fast.bounded)
+        limit = (int64_t)m->fast.bytes - s->state - (int64_t)sizeof(tw_context);
     for (int tries = 0; tries < 8 && limit > 0; tries++) {
         if (!tw_search_apply(search, limit, options->prefer, s))
             return false;
@@ -100,18 +149,16 @@ static bool plan_rolling(tw_schedule *s, const tw_compile_options *options, tw_a
 {
     const tw_memories *m = &options->memories;
     tw_scene scene;
+    tw_kept least = {.total = UINT32_MAX};
     tw_scene_build(&scene, s, options->input_rows, arena);
     tw_search *search = tw_search_open(&scene, arena);
-    if (!tw_search_apply(search, INT64_MAX, TW_PREFER_MEMORY, s))
+    find_least(s, search, &least, arena);
+    if (least.total == UINT32_MAX)
         return false;
-    place_segments(s);
-    s->smallest_budget = tw_fast_total(s);
-    if (options->prefer == TW_PREFER_MEMORY && is_within(s, m))
+    s->smallest_budget = least.total;
+    if (options->prefer != TW_PREFER_MEMORY && search_within(s, search, options))
         return true;
-    if (search_within(s, search, options))
-        return true;
-    tw_search_apply(search, INT64_MAX, TW_PREFER_MEMORY, s);
-    place_segments(s);
+    restore(s, &least);
     spill(s, m);
     return is_within(s, m);
 }

@@ -11,8 +11,8 @@ typedef struct tw_reorder {
     tw_task *tasks;
     tw_item *items;
     int item_count;
-    int *item_of;  /* by value->index of a root: item + 1, or 0 */
-    int *step_of;  /* by node->index: step, or -1 */
+    int *item_of; /* by value->index of a root: item + 1, or 0 */
+    int *step_of; /* by node->index: step, or -1 */
 } tw_reorder;
 
 static const tw_value *root_of(const tw_value *v)

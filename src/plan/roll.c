@@ -248,7 +248,7 @@ static void meet_windows(tw_roll *r, const bool *by_span, tw_arena *arena)
             r->streams[i].rows = max32(rows[best][i], 1);
 }
 
-void tw_roll_estimate(tw_roll *r, tw_arena *arena)
+bool tw_roll_estimate(tw_roll *r, tw_arena *arena)
 {
     bool *by_span = tw_alloc_array(arena, (size_t)r->stream_count + 1, sizeof(bool));
     bool any = false;
@@ -272,6 +272,7 @@ void tw_roll_estimate(tw_roll *r, tw_arena *arena)
     for (int i = 0; i < r->stream_count; i++)
         if (r->streams[i].over >= 0)
             r->streams[i].rows = r->streams[leader_of(r, i)].rows;
+    return !any;
 }
 
 /* ---- the runtime's rule ---- */
@@ -303,8 +304,8 @@ static int32_t room(const tw_roll_state *s, int step)
     for (int k = 0; k < t->write_count; k++) {
         const tw_roll_stream *out = &s->r->streams[t->writes[k]];
         if (!out->whole && out->over < 0)
-            rows = min32(rows, out->rows - (min32(s->made[step], out->extent) -
-                                            s->base[t->writes[k]]));
+            rows = min32(rows,
+                         out->rows - (min32(s->made[step], out->extent) - s->base[t->writes[k]]));
     }
     return rows;
 }
@@ -352,9 +353,9 @@ static int32_t still_needed(const tw_roll_state *s, int stream)
                 int32_t at = r->steps[i].accumulates ? s->taken[i] : s->made[i];
                 bool done = r->steps[i].accumulates ? s->made[i] > 0 : at >= r->steps[i].extent;
                 if (!done)
-                    first = min32(first, first_needed(&r->steps[i].reads[k].map, at,
-                                                      r->steps[i].extent,
-                                                      r->streams[stream].extent));
+                    first =
+                        min32(first, first_needed(&r->steps[i].reads[k].map, at, r->steps[i].extent,
+                                                  r->streams[stream].extent));
             }
     return first;
 }
@@ -460,8 +461,8 @@ static int turn(tw_roll_state *s, tw_roll_run *run, int32_t *held)
         const tw_roll_stream *in = &r->streams[i];
         if (in->producer >= 0 || s->arrived[i] >= in->extent + 65536)
             continue;
-        int32_t space = in->whole ? TW_ALL_ROWS
-                                  : in->rows - (min32(s->arrived[i], in->extent) - s->base[i]);
+        int32_t space =
+            in->whole ? TW_ALL_ROWS : in->rows - (min32(s->arrived[i], in->extent) - s->base[i]);
         int32_t rows = s->arrived[i] < in->extent ? min32(r->source_band, space) : r->source_band;
         if (rows <= 0)
             return -1;

@@ -48,8 +48,8 @@ typedef struct tw_roll_run {
 } tw_roll_run;
 
 /* Closed-form window heights (stream.rows): exact for streams with one reader; where paths meet again
- * the lesser of what two plain schedules need, as late and as soon as possible. */
-void tw_roll_estimate(tw_roll *roll, tw_arena *arena);
+ * the lesser of what two plain schedules need, as late and as soon as possible. True: all exact. */
+bool tw_roll_estimate(tw_roll *roll, tw_arena *arena);
 
 /* Run by the runtime's rule with the windows in stream.rows; false: it comes to a stop. `held`, where
  * not null, receives the most rows each stream held. */

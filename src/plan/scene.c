@@ -178,9 +178,10 @@ static bool add_roll_step(const tw_scene *scene, int from, int to, int step, tw_
             return false;
         if (fed && !add_source(scene, from, to, v, roll, of, source))
             return false;
-        r->reads[r->read_count++] = (tw_roll_read){
-            fed ? *source : inside ? stream_of[v - first] : -1, extent_of(s->node->in[i], s->axis),
-            s->map[i]};
+        r->reads[r->read_count++] = (tw_roll_read){fed      ? *source
+                                                   : inside ? stream_of[v - first]
+                                                            : -1,
+                                                   extent_of(s->node->in[i], s->axis), s->map[i]};
     }
     for (int i = 0; i < s->node->out_count; i++) {
         int v = scene->makes[step][i];
@@ -261,5 +262,6 @@ int64_t tw_scene_bytes(const tw_scene *scene, int from, int to, const tw_roll *r
                 bytes += scene->values[scene->makes[from][i]].bytes;
         bytes -= saved_in_place(scene, from);
     }
-    return bytes + scratch;
+    tw_segment segment = {from, to - from, 0, 0, -1};
+    return bytes + scratch + aligned(tw_counter_bytes(scene->schedule, &segment));
 }

@@ -8,9 +8,9 @@
 typedef struct tw_scene_value {
     const tw_value *value; /* a root: what owns the bytes */
     int64_t bytes;
-    int maker;             /* step, or -1: there from the start */
-    int first, last;       /* steps that read it or a view of it; last is step_count: an output */
-    bool fed;              /* an input that comes by rows */
+    int maker;       /* step, or -1: there from the start */
+    int first, last; /* steps that read it or a view of it; last is step_count: an output */
+    bool fed;        /* an input that comes by rows */
 } tw_scene_value;
 
 typedef struct tw_scene_read {

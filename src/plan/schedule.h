@@ -48,7 +48,8 @@ typedef struct tw_window {
 typedef struct tw_segment {
     int first_step, step_count;
     int axis;
-    int32_t source_band;  /* rows by which an input that comes by rows advances */
+    int32_t source_band; /* rows by which an input that comes by rows advances */
+    int counters;        /* the buffer of its row counters */
 } tw_segment;
 
 typedef struct tw_schedule {
@@ -89,8 +90,8 @@ bool tw_plan_order(tw_schedule *schedule, tw_diag *diag);
 /* Segments and bands: one segment a step, whole; with options->random_bands, random runs of steps
  * that roll through each other in random bands (all tensors still whole). */
 void tw_plan_segments(tw_schedule *schedule, const tw_compile_options *options);
-/* Row counters for the largest segment. */
-void tw_count_counters(tw_schedule *schedule);
+/* Bytes of a segment's row counters. */
+uint32_t tw_counter_bytes(const tw_schedule *schedule, const tw_segment *segment);
 /* Buffers with lifetimes: views and in-place results share their source's. */
 void tw_plan_buffers(tw_schedule *schedule, bool in_place);
 /* Largest sum of bytes live in the fast region over the steps; *step receives where (may be null). */
@@ -100,8 +101,9 @@ uint32_t tw_fast_total(const tw_schedule *schedule);
 /* Move one more buffer to slow memory: the largest where the fast part is tightest. False: nothing
  * is left to move. */
 bool tw_spill(tw_schedule *schedule);
-/* Offsets in one region; returns its bytes. `with_scratch` false leaves scratch buffers out: what
- * the activations alone would take. */
-uint32_t tw_place_buffers(tw_schedule *schedule, uint32_t region, bool with_scratch);
+/* Offsets in one region for all buffers, or for those of uses up to `most` in the order ACTIVATION,
+ * MEMORY, STATE; SCRATCH; CONTEXT: what the ones before would take alone. Returns its bytes. */
+typedef enum tw_layer { TW_LAYER_TENSORS, TW_LAYER_SCRATCH, TW_LAYER_ALL } tw_layer;
+uint32_t tw_place_buffers(tw_schedule *schedule, uint32_t region, tw_layer most);
 
 #endif

@@ -10,6 +10,7 @@ typedef struct tw_stretch {
     int from, to;
     int32_t band;
     bool refused; /* it came to a stop when simulated */
+    bool settled; /* its bytes are those of a simulated run, not an upper bound */
     int64_t bytes;
     double cost;
 } tw_stretch;
@@ -56,9 +57,10 @@ static void price_rolling(tw_search *s, int from, int to, int32_t band)
     tw_arena *arena = tw_arena_new();
     tw_roll roll;
     if (tw_scene_roll(s->scene, from, to, band, &roll, NULL, arena)) {
-        tw_roll_estimate(&roll, arena);
-        add_run(s, (tw_stretch){from, to, band, false, tw_scene_bytes(s->scene, from, to, &roll),
-                            price(s->scene, from, to, &roll)});
+        bool exact = tw_roll_estimate(&roll, arena);
+        add_run(s, (tw_stretch){from, to, band, false, exact,
+                                tw_scene_bytes(s->scene, from, to, &roll),
+                                price(s->scene, from, to, &roll)});
     }
     tw_arena_free(arena);
 }
@@ -79,12 +81,13 @@ tw_search *tw_search_open(const tw_scene *scene, tw_arena *arena)
         s->first_of[to] = s->count;
         bool fed = tw_scene_is_fed(scene, to - 1);
         if (!fed)
-            add_run(s, (tw_stretch){to - 1, to, 0, false, tw_scene_bytes(scene, to - 1, to, NULL),
+            add_run(s, (tw_stretch){to - 1, to, 0, false, true,
+                                    tw_scene_bytes(scene, to - 1, to, NULL),
                                     price(scene, to - 1, to, NULL)});
         for (int from = fed ? to - 1 : to - 2; from >= 0 && to - from <= longest; from--) {
             int32_t tallest = 0;
-            if (scene->alone[from] || scene->schedule->steps[from].axis !=
-                                          scene->schedule->steps[to - 1].axis)
+            if (scene->alone[from] ||
+                scene->schedule->steps[from].axis != scene->schedule->steps[to - 1].axis)
                 break;
             for (int i = from; i < to; i++)
                 if (scene->schedule->steps[i].extent > tallest)
@@ -215,13 +218,13 @@ static void set_windows(const tw_search *s, const tw_roll *roll, const int *of, 
     }
 }
 
-/* Simulate and tighten one run; false: it cannot roll. */
+/* Simulate and tighten one run, and put it into `out` unless null; false: it cannot roll. */
 static bool settle(tw_search *s, tw_stretch *run, tw_schedule *out)
 {
     tw_arena *arena = tw_arena_new();
     int streams = 2; /* and a source */
     for (int i = run->from; i < run->to; i++)
-        streams += out->steps[i].node->out_count;
+        streams += s->scene->schedule->steps[i].node->out_count;
     int *of = tw_alloc_array(arena, (size_t)streams, sizeof *of);
     tw_roll roll;
     tw_roll_run did;
@@ -232,6 +235,9 @@ static bool settle(tw_search *s, tw_stretch *run, tw_schedule *out)
     }
     if (ok) {
         run->bytes = tw_scene_bytes(s->scene, run->from, run->to, &roll);
+        run->settled = true;
+    }
+    if (ok && out) {
         set_windows(s, &roll, of, out);
         for (int i = run->from; i < run->to; i++)
             out->steps[i].band = roll.steps[i - run->from].band;
@@ -239,6 +245,25 @@ static bool settle(tw_search *s, tw_stretch *run, tw_schedule *out)
     }
     tw_arena_free(arena);
     return ok;
+}
+
+void tw_search_settle(tw_search *s, int most)
+{
+    int64_t least = tw_search_least(s);
+    for (int tries = 0; tries < most; tries++) {
+        tw_stretch *next = NULL;
+        for (int r = 0; r < s->count; r++) {
+            tw_stretch *run = &s->runs[r];
+            if (!run->settled && !run->refused && run->band == 1 && run->bytes > least &&
+                run->bytes < least + least / 3 && (!next || run->bytes < next->bytes))
+                next = run;
+        }
+        if (!next)
+            return;
+        next->refused = !settle(s, next, NULL);
+        int64_t now = tw_search_least(s);
+        least = now < least ? now : least;
+    }
 }
 
 static bool write_segments(tw_search *s, const int *chosen, tw_schedule *out)
@@ -252,8 +277,8 @@ static bool write_segments(tw_search *s, const int *chosen, tw_schedule *out)
     for (int to = s->steps; to > 0; to = s->runs[chosen[to]].from) {
         tw_stretch *run = &s->runs[chosen[to]];
         count--;
-        out->segments[count] = (tw_segment){run->from, run->to - run->from,
-                                            out->steps[run->from].axis, 0};
+        out->segments[count] =
+            (tw_segment){run->from, run->to - run->from, out->steps[run->from].axis, 0, -1};
         for (int i = run->from; i < run->to; i++) {
             out->steps[i].segment = count;
             out->steps[i].band = out->steps[i].extent > 0 ? out->steps[i].extent : 1;

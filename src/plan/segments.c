@@ -69,20 +69,15 @@ void tw_plan_segments(tw_schedule *s, const tw_compile_options *options)
         if (joins)
             last->step_count++;
         else
-            s->segments[s->segment_count++] = (tw_segment){i, 1, step->axis, 0};
+            s->segments[s->segment_count++] = (tw_segment){i, 1, step->axis, 0, -1};
         step->segment = s->segment_count - 1;
     }
 }
 
-void tw_count_counters(tw_schedule *s)
+uint32_t tw_counter_bytes(const tw_schedule *s, const tw_segment *segment)
 {
-    s->counter_count = 0;
-    for (int g = 0; g < s->segment_count; g++) {
-        uint32_t counters = 1; /* a source */
-        for (int i = 0; i < s->segments[g].step_count; i++)
-            counters += 1 + (uint32_t)s->steps[s->segments[g].first_step + i].node->out_count;
-        counters += counters & 1; /* sixteen bytes a pair of counters: buffers stay aligned */
-        if (counters > s->counter_count)
-            s->counter_count = counters;
-    }
+    uint32_t counters = 1; /* a source */
+    for (int i = 0; i < segment->step_count; i++)
+        counters += 1 + (uint32_t)s->steps[segment->first_step + i].node->out_count;
+    return 8 * counters;
 }

@@ -91,14 +91,14 @@ static void *tensor_data(tw_context *context, const tw_tensor *tensor)
 
 void *tw_input(tw_context *context, uint32_t index)
 {
-    return context
-               ? tensor_data(context, tw_input_tensor((const tw_model *)context->model.constant, index))
-               : NULL;
+    return context ? tensor_data(context,
+                                 tw_input_tensor((const tw_model *)context->model.constant, index))
+                   : NULL;
 }
 
 void *tw_output(tw_context *context, uint32_t index)
 {
-    return context
-               ? tensor_data(context, tw_output_tensor((const tw_model *)context->model.constant, index))
-               : NULL;
+    return context ? tensor_data(context,
+                                 tw_output_tensor((const tw_model *)context->model.constant, index))
+                   : NULL;
 }

@@ -121,18 +121,14 @@ static tw_status check_announced(const tw_loader *l)
 {
     const tw_plan_header *h = l->model->header;
     const uint32_t fast = h->region_bytes[TW_REGION_FAST];
-    uint32_t i, counters;
+    uint32_t i;
     for (i = 0; i < TW_MAX_REGIONS; i++)
         if (h->region_bytes[i] > (uint32_t)INT32_MAX)
             return TW_E_FORMAT;
-    if (h->counter_count > 0xFFFFu)
-        return TW_E_FORMAT;
-    counters = h->counter_count * 8u;
     if (h->region_bytes[TW_REGION_CONSTANT] != 0 || h->state != h->region_bytes[TW_REGION_STATE] ||
-        h->slow != h->region_bytes[TW_REGION_SLOW] || h->counters % 8u != 0 ||
-        !in_range(h->counters, counters, fast) ||
-        h->context != (uint32_t)sizeof(tw_context) + counters ||
-        (uint64_t)h->activations + h->scratch + counters != (uint64_t)fast + h->slow)
+        h->slow != h->region_bytes[TW_REGION_SLOW] || h->context < (uint32_t)sizeof(tw_context) ||
+        (uint64_t)h->activations + h->scratch + h->context !=
+            (uint64_t)fast + h->slow + sizeof(tw_context))
         return TW_E_FORMAT;
     return TW_OK;
 }
@@ -377,9 +373,11 @@ static tw_status check_segment(tw_loader *l, const tw_plan_segment *g, tw_totals
     if (g->first_step != total->step || g->step_count == 0 ||
         g->step_count > m->step_count - total->step || g->first_stream != total->stream ||
         g->stream_count > m->stream_count - total->stream || g->axis >= TW_MAX_RANK ||
-        g->reserved != 0 || (g->source != TW_ABSENT && g->source >= g->stream_count) ||
-        (g->source != TW_ABSENT && g->source_band == 0) ||
-        (uint64_t)g->step_count + g->stream_count > m->header->counter_count)
+        (g->source != TW_ABSENT && g->source >= g->stream_count) ||
+        (g->source != TW_ABSENT && g->source_band == 0) || g->step_count > 0xFFFFu ||
+        g->stream_count > 0xFFFFu || g->counters % 8u != 0 ||
+        !in_range(g->counters, 8u * (g->step_count + g->stream_count),
+                  m->header->region_bytes[TW_REGION_FAST]))
         return TW_E_FORMAT;
     for (i = 0; i < g->stream_count; i++) {
         status = check_stream(m, g, i);

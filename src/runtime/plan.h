@@ -63,17 +63,16 @@ typedef struct tw_plan_header {
     uint32_t crc;   /* of header and directory, this field taken as 0 */
     uint32_t section_count;
     uint32_t region_bytes[TW_MAX_REGIONS]; /* arena sizes; [0] is 0 (constants are in the plan) */
-    uint32_t activations;   /* announced: bytes of the fast and slow arenas less the two below */
-    uint32_t scratch;       /* announced: bytes of scratch beyond the activations' own peak */
-    uint32_t state;         /* announced: bytes of the state arena */
-    uint32_t context;       /* announced: tw_context and the row counters */
-    uint32_t counters;      /* offset of the row counters in the fast arena */
-    uint32_t counter_count; /* pairs of int32: the largest segment's steps plus streams */
-    uint32_t slow;          /* announced: bytes of the slow arena, included in activations */
-    uint64_t work;          /* sum of the steps' work: multiply-accumulates or element operations */
+    uint32_t
+        activations; /* announced: bytes of the fast and slow arenas for tensors and accumulators alone */
+    uint32_t scratch; /* announced: bytes that scratch adds to the fast arena */
+    uint32_t state;   /* announced: bytes of the state arena */
+    uint32_t context; /* announced: tw_context, and what row counters add to the fast arena */
+    uint32_t slow;    /* announced: bytes of the slow arena, included in activations */
+    uint64_t work;    /* sum of the steps' work: multiply-accumulates or element operations */
     uint8_t source_sha256[32];
     uint32_t compiler_version; /* major << 16 | minor << 8 | patch */
-    uint32_t reserved[5];
+    uint32_t reserved[7];
 } tw_plan_header;
 
 /* Consecutive steps that are executed together. A segment of one step runs whole, or in bands. */
@@ -83,7 +82,7 @@ typedef struct tw_plan_segment {
     uint32_t axis;        /* the band axis: every axis before it has extent 1 in each stream */
     uint32_t source;      /* index in the segment of the stream fed from outside, or TW_ABSENT */
     uint32_t source_band; /* rows by which the source advances */
-    uint32_t reserved;
+    uint32_t counters; /* offset in the fast arena of its row counters, 8 bytes a step and stream */
 } tw_plan_segment;
 
 /* A tensor of which a segment holds rows: one of its steps' outputs, or its source. */
@@ -139,8 +138,8 @@ typedef struct tw_plan_blob {
 
 /* A tensor of the state region and what it holds after a reset. */
 typedef struct tw_plan_state {
-    uint32_t tensor;        /* dense */
-    uint32_t initial;       /* offset of its elements in the constants, or TW_ABSENT: zero bytes */
+    uint32_t tensor;  /* dense */
+    uint32_t initial; /* offset of its elements in the constants, or TW_ABSENT: zero bytes */
 } tw_plan_state;
 
 #define TW_ASSERT_SIZE(type, bytes) typedef char tw_size_of_##type[sizeof(type) == (bytes) ? 1 : -1]

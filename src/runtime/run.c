@@ -32,7 +32,7 @@ static void open_segment(tw_runner *r)
     const tw_model *m = r->model;
     uint8_t *fast = (uint8_t *)r->context->region[TW_REGION_FAST].pointer;
     r->segment = &m->segments[r->context->segment];
-    r->step = (tw_counter *)(void *)(fast + m->header->counters);
+    r->step = (tw_counter *)(void *)(fast + r->segment->counters);
     r->stream = r->step + r->segment->step_count;
 }
 

@@ -113,8 +113,8 @@ static void repair_checksums(uint8_t *plan, uint32_t bytes)
 /* Random mutations that look like fields: small numbers, all ones, copies of other words. */
 static void mutate(uint8_t *plan, uint32_t bytes, uint32_t constants, uint64_t *random)
 {
-    static const uint32_t interesting[] = {0, 1, 2, 3, 255, 256, 65535, 65536, 0x7FFFFFFF,
-                                           0x80000000, 0xFFFFFFFF, 0x40000000};
+    static const uint32_t interesting[] = {
+        0, 1, 2, 3, 255, 256, 65535, 65536, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x40000000};
     int changes = 1 + (int)(tw_test_random(random) % 4);
     while (changes--) {
         /* mostly in the structures, now and then in weights and tables */
@@ -124,9 +124,7 @@ static void mutate(uint8_t *plan, uint32_t bytes, uint32_t constants, uint64_t *
         switch (tw_test_random(random) % 5) {
         case 0: plan[at] ^= (uint8_t)(1u << tw_test_random(random) % 8); continue;
         case 1: plan[at] = (uint8_t)tw_test_random(random); continue;
-        case 2:
-            value = interesting[tw_test_random(random) % (sizeof interesting / 4)];
-            break;
+        case 2: value = interesting[tw_test_random(random) % (sizeof interesting / 4)]; break;
         case 3: memcpy(&value, plan + tw_test_random(random) % (bytes / 4) * 4, 4); break;
         default:
             memcpy(&value, plan + word, 4);

@@ -144,23 +144,22 @@ static int fail_at(void *user, tw_context *context, const tw_firing *firing)
 }
 
 /* y = x + previous x; total accumulates in place; first starts at 7 and never changes. */
-static const char *const stateful =
-    "graph \"delay\" {\n"
-    "  input %x : f32[1,4]\n"
-    "  state %last : f32[1,4]\n"
-    "  state %before : f32[1,4] = [1, 2, 3, 4]\n"
-    "  state %total : f32[1,4]\n"
-    "  state %first : f32[1,4] = [7, 7, 7, 7]\n"
-    "  %y = Add(%x, %last)\n"
-    "  %z = Add(%y, %before)\n"
-    "  %t = Add(%total, %x)\n"
-    "  %w = Add(%z, %first)\n"
-    "  output %w\n"
-    "  output %t\n"
-    "  next %last = %x\n"
-    "  next %before = %last\n"
-    "  next %total = %t\n"
-    "}\n";
+static const char *const stateful = "graph \"delay\" {\n"
+                                    "  input %x : f32[1,4]\n"
+                                    "  state %last : f32[1,4]\n"
+                                    "  state %before : f32[1,4] = [1, 2, 3, 4]\n"
+                                    "  state %total : f32[1,4]\n"
+                                    "  state %first : f32[1,4] = [7, 7, 7, 7]\n"
+                                    "  %y = Add(%x, %last)\n"
+                                    "  %z = Add(%y, %before)\n"
+                                    "  %t = Add(%total, %x)\n"
+                                    "  %w = Add(%z, %first)\n"
+                                    "  output %w\n"
+                                    "  output %t\n"
+                                    "  next %last = %x\n"
+                                    "  next %before = %last\n"
+                                    "  next %total = %t\n"
+                                    "}\n";
 
 static void run_delay(tw_session *s, float x, float w, float t)
 {
