@@ -154,7 +154,7 @@ static uint32_t region_size(const tw_model *m, uint32_t region)
 
 /* Shape, strides and place of one tensor. A window (rows < extent) shortens the axis that rolls;
  * which axis that is, its stream says, so the span is checked for the window there. */
-static tw_status check_tensor(const tw_model *m, const tw_tensor *t, uint32_t axis)
+static tw_status check_tensor(const tw_model *m, const tw_tensor *t, uint32_t axis, uint32_t *bytes)
 {
     const uint32_t element = tw_dtype_bytes(t->dtype);
     uint64_t span = 1, count = 1;
@@ -185,6 +185,7 @@ static tw_status check_tensor(const tw_model *m, const tw_tensor *t, uint32_t ax
     /* Scales and zero points are arithmetic, not addresses, but NaN and infinity are no scales. */
     if (!(t->scale >= 0.0f && t->scale <= 3.4e38f))
         return TW_E_FORMAT;
+    *bytes = (uint32_t)(span * element);
     return TW_OK;
 }
 
@@ -195,12 +196,20 @@ static tw_status check_tensors(const tw_loader *l)
     for (i = 0; i < m->tensor_count; i++) {
         /* Windowed tensors are checked with their streams; without one they have no meaning. */
         if (m->tensors[i].window == 0) {
-            tw_status status = check_tensor(m, &m->tensors[i], TW_MAX_RANK);
+            uint32_t bytes;
+            tw_status status = check_tensor(m, &m->tensors[i], TW_MAX_RANK, &bytes);
             if (status != TW_OK)
                 return status;
         }
     }
     return TW_OK;
+}
+
+/* Nothing that a segment writes lies over its row counters: the loop would lose its way. */
+static int spares_counters(const tw_plan_segment *g, uint32_t offset, uint32_t bytes)
+{
+    const uint32_t counters = 8u * (g->step_count + g->stream_count);
+    return bytes == 0 || offset >= g->counters + counters || g->counters >= offset + bytes;
 }
 
 /* Every axis before the band axis has extent 1: a band of rows is one contiguous slice. */
@@ -217,13 +226,15 @@ static tw_status check_stream(const tw_model *m, const tw_plan_segment *segment,
 {
     const tw_plan_stream *s = &m->streams[segment->first_stream + index];
     const tw_tensor *t;
+    tw_status status;
+    uint32_t bytes;
     if (s->tensor >= m->tensor_count)
         return TW_E_FORMAT;
     t = &m->tensors[s->tensor];
     /* Rows of other streams matter to operands that map them, and are checked there. */
     if (t->region == TW_REGION_CONSTANT || t->region >= TW_MAX_REGIONS ||
         ((t->window != 0 || s->producer == TW_ABSENT) && !rows_are_slices(t, segment->axis)) ||
-        (t->window != 0 && segment->axis >= t->rank))
+        (t->window != 0 && (segment->axis >= t->rank || !tw_is_dense(t))))
         return TW_E_FORMAT;
     if (s->producer == TW_ABSENT ? segment->source != index || t->window == 0
                                  : s->producer >= segment->step_count)
@@ -239,7 +250,11 @@ static tw_status check_stream(const tw_model *m, const tw_plan_segment *segment,
             t->window == 0)
             return TW_E_FORMAT;
     }
-    return check_tensor(m, t, segment->axis);
+    status = check_tensor(m, t, segment->axis, &bytes);
+    if (status != TW_OK)
+        return status;
+    return t->region != TW_REGION_FAST || spares_counters(segment, t->offset, bytes) ? TW_OK
+                                                                                     : TW_E_FORMAT;
 }
 
 static tw_status check_operand(const tw_model *m, const tw_plan_segment *segment, uint32_t step,
@@ -348,7 +363,9 @@ static tw_status check_step(tw_loader *l, const tw_plan_segment *segment, uint32
         s->first_blob != total->blob || s->blob_count > m->blob_count - total->blob ||
         s->scratch_offset % TW_PLAN_ALIGN != 0 || s->memory_offset % TW_PLAN_ALIGN != 0 ||
         !in_range(s->scratch_offset, s->scratch_bytes, fast) ||
-        !in_range(s->memory_offset, s->memory_bytes, fast))
+        !in_range(s->memory_offset, s->memory_bytes, fast) ||
+        !spares_counters(segment, s->scratch_offset, s->scratch_bytes) ||
+        !spares_counters(segment, s->memory_offset, s->memory_bytes))
         return TW_E_FORMAT;
     for (i = 0; i < operands; i++) {
         int is_output = i >= s->input_count;

@@ -180,12 +180,14 @@ static void mutants_are_refused_or_harmless(void **state)
     int networks = 0, ran = 0;
     while (tw_test_networks[networks])
         networks++;
-    for (int n = 0; n < networks; n++) {
+    for (int n = 0; n < 2 * networks; n++) {
         tw_compile_options options;
         tw_compile_options_default(&options);
-        options.random_bands = (uint64_t)n + 1;
+        options.prefer = TW_PREFER_MEMORY; /* rolling, with windows ... */
+        if (n % 2)
+            options.random_bands = (uint64_t)n + 1; /* ... and random segments */
         tw_compiled compiled;
-        tw_test_compile(tw_test_networks[n], &options, &compiled);
+        tw_test_compile(tw_test_networks[n / 2], &options, &compiled);
         uint8_t *plan = copy_plan(&compiled);
         tw_model model;
         uint32_t arena_bytes[TW_MAX_REGIONS];
@@ -197,7 +199,7 @@ static void mutants_are_refused_or_harmless(void **state)
         const uint32_t constants = model.constants_bytes;
         for (uint32_t i = 0; i < model.step_count; i++)
             most_rows += 4096; /* far above any tensor of the networks */
-        for (uint64_t seed = 0; seed < SEEDS / (uint64_t)networks + 1; seed++) {
+        for (uint64_t seed = 0; seed < SEEDS / (uint64_t)networks / 2 + 1; seed++) {
             uint64_t rows = 0;
             random = seed * 1000003 + (uint64_t)n;
             memcpy(plan, compiled.plan, compiled.plan_bytes);
