@@ -86,12 +86,16 @@ static int32_t block_length(const tw_depthwise_job *job, int32_t o)
     return end - o < BLOCK ? end - o : BLOCK;
 }
 
-/* Add the taps inside to `n` sums. x_step: 1, or 0 where one input channel serves all outputs. */
-static inline void add_taps_f32(const tw_depthwise_job *job, const tw_patch *patch, const float *x,
-                                const float *w, float *sum, const int n, const int x_step)
+/* `n` outputs of one pixel, the first of them o. x_step: 1, or 0 where one input channel serves all. */
+static TW_INLINE void pixel_f32(const tw_depthwise_job *job, const tw_patch *patch, const float *x,
+                                float *y, int32_t o, const int n, const int x_step)
 {
+    const float *w = (const float *)job->w + o, *bias = (const float *)job->bias;
+    float sum[BLOCK];
     int32_t i, j;
     int k;
+    for (k = 0; k < n; k++)
+        sum[k] = bias ? bias[o + k] : 0.0f;
     for (i = patch->rows.first; i < patch->rows.last; i++) {
         for (j = patch->columns.first; j < patch->columns.last; j++) {
             const float *from = x + (i - patch->rows.first) * job->x_row +
@@ -101,58 +105,36 @@ static inline void add_taps_f32(const tw_depthwise_job *job, const tw_patch *pat
                 sum[k] += from[k * x_step] * by[k];
         }
     }
+    for (k = 0; k < n; k++)
+        y[k] = sum[k] < job->low.f32    ? job->low.f32
+               : sum[k] > job->high.f32 ? job->high.f32
+                                        : sum[k];
 }
 
 static void visit_f32(const void *of, const tw_patch *patch)
 {
     const tw_depthwise_job *job = (const tw_depthwise_job *)of;
-    const float *bias = (const float *)job->bias;
     int32_t o, n, pixel;
-    int k;
     for (o = job->begin; o < job->end; o += n) {
-        const float *w = (const float *)job->w + o;
-        const float *first = (const float *)job->x + patch->in + o / job->multiplier;
+        const float *x = (const float *)job->x + patch->in + o / job->multiplier;
+        float *y = (float *)job->y + patch->out + (o - job->begin);
         n = block_length(job, o);
         for (pixel = 0; pixel < patch->pixels; pixel++) {
-            const float *x = first + pixel * job->x_pixel;
-            float *y = (float *)job->y + patch->out + pixel * job->y_pixel + (o - job->begin);
-            float sum[BLOCK];
-            for (k = 0; k < n; k++)
-                sum[k] = bias ? bias[o + k] : 0.0f;
-            if (job->multiplier == 1 && n == BLOCK)
-                add_taps_f32(job, patch, x, w, sum, BLOCK, 1);
-            else if (job->multiplier == 1)
-                add_taps_f32(job, patch, x, w, sum, n, 1);
+            const float *from = x + pixel * job->x_pixel;
+            float *to = y + pixel * job->y_pixel;
+            if (job->multiplier != 1)
+                pixel_f32(job, patch, from, to, o, n, 0);
+            else if (n == BLOCK)
+                pixel_f32(job, patch, from, to, o, BLOCK, 1);
             else
-                add_taps_f32(job, patch, x, w, sum, n, 0);
-            for (k = 0; k < n; k++)
-                y[k] = sum[k] < job->low.f32    ? job->low.f32
-                       : sum[k] > job->high.f32 ? job->high.f32
-                                                : sum[k];
-        }
-    }
-}
-
-/* The same for int8. */
-static inline void add_taps_s8(const tw_depthwise_job *job, const tw_patch *patch, const int8_t *x,
-                               const int8_t *w, uint32_t *sum, const int n, const int x_step)
-{
-    int32_t i, j;
-    int k;
-    for (i = patch->rows.first; i < patch->rows.last; i++) {
-        for (j = patch->columns.first; j < patch->columns.last; j++) {
-            const int8_t *from = x + (i - patch->rows.first) * job->x_row +
-                                 (j - patch->columns.first) * job->x_column;
-            const int8_t *by = w + i * job->w_row + j * job->w_column;
-            for (k = 0; k < n; k++)
-                sum[k] += (uint32_t)(from[k * x_step] * by[k]);
+                pixel_f32(job, patch, from, to, o, n, 1);
         }
     }
 }
 
 /* Padding counts as the zero point, which the folded bias takes away again. */
-static void add_padding_s8(const tw_depthwise_job *job, const tw_patch *patch, const int8_t *w,
-                           uint32_t *sum, int n)
+static void add_padding(const tw_depthwise_job *job, const tw_patch *patch, const int8_t *w,
+                        uint32_t *sum, int n)
 {
     int32_t zero = job->channels.in_zero;
     int32_t i, j;
@@ -169,34 +151,51 @@ static void add_padding_s8(const tw_depthwise_job *job, const tw_patch *patch, c
     }
 }
 
+/* The same for int8. */
+static TW_INLINE void pixel_s8(const tw_depthwise_job *job, const tw_patch *patch, const int8_t *x,
+                               int8_t *y, int32_t o, const int n, const int x_step)
+{
+    const tw_channels *q = &job->channels;
+    const int8_t *w = (const int8_t *)job->w + o;
+    const int padded = patch->rows.last - patch->rows.first != job->rows ||
+                       patch->columns.last - patch->columns.first != job->columns;
+    uint32_t sum[BLOCK];
+    int32_t i, j;
+    int k;
+    for (k = 0; k < n; k++)
+        sum[k] = (uint32_t)q->bias[o + k];
+    if (padded && q->in_zero != 0)
+        add_padding(job, patch, w, sum, n);
+    for (i = patch->rows.first; i < patch->rows.last; i++) {
+        for (j = patch->columns.first; j < patch->columns.last; j++) {
+            const int8_t *from = x + (i - patch->rows.first) * job->x_row +
+                                 (j - patch->columns.first) * job->x_column;
+            const int8_t *by = w + i * job->w_row + j * job->w_column;
+            for (k = 0; k < n; k++)
+                sum[k] += (uint32_t)(from[k * x_step] * by[k]);
+        }
+    }
+    for (k = 0; k < n; k++)
+        y[k] = tw_channels_finish(q, o + k, sum[k]);
+}
+
 static void visit_s8(const void *of, const tw_patch *patch)
 {
     const tw_depthwise_job *job = (const tw_depthwise_job *)of;
-    const tw_channels *q = &job->channels;
-    const int padded = patch->rows.last - patch->rows.first != job->rows ||
-                       patch->columns.last - patch->columns.first != job->columns;
     int32_t o, n, pixel;
-    int k;
     for (o = job->begin; o < job->end; o += n) {
-        const int8_t *w = (const int8_t *)job->w + o;
-        const int8_t *first = (const int8_t *)job->x + patch->in + o / job->multiplier;
+        const int8_t *x = (const int8_t *)job->x + patch->in + o / job->multiplier;
+        int8_t *y = (int8_t *)job->y + patch->out + (o - job->begin);
         n = block_length(job, o);
         for (pixel = 0; pixel < patch->pixels; pixel++) {
-            const int8_t *x = first + pixel * job->x_pixel;
-            int8_t *y = (int8_t *)job->y + patch->out + pixel * job->y_pixel + (o - job->begin);
-            uint32_t sum[BLOCK];
-            for (k = 0; k < n; k++)
-                sum[k] = (uint32_t)q->bias[o + k];
-            if (padded && q->in_zero != 0)
-                add_padding_s8(job, patch, w, sum, n);
-            if (job->multiplier == 1 && n == BLOCK)
-                add_taps_s8(job, patch, x, w, sum, BLOCK, 1);
-            else if (job->multiplier == 1)
-                add_taps_s8(job, patch, x, w, sum, n, 1);
+            const int8_t *from = x + pixel * job->x_pixel;
+            int8_t *to = y + pixel * job->y_pixel;
+            if (job->multiplier != 1)
+                pixel_s8(job, patch, from, to, o, n, 0);
+            else if (n == BLOCK)
+                pixel_s8(job, patch, from, to, o, BLOCK, 1);
             else
-                add_taps_s8(job, patch, x, w, sum, n, 0);
-            for (k = 0; k < n; k++)
-                y[k] = tw_channels_finish(q, o + k, sum[k]);
+                pixel_s8(job, patch, from, to, o, n, 1);
         }
     }
 }

@@ -126,8 +126,8 @@ static ptrdiff_t tap(const tw_pool_job *job, const tw_patch *patch, int32_t i, i
 
 /* ---- largest ---- */
 
-static inline void largest_f32(const tw_pool_job *job, const tw_patch *patch, const float *x,
-                               float *y, const int n)
+static TW_INLINE void largest_f32(const tw_pool_job *job, const tw_patch *patch, const float *x,
+                                  float *y, const int n)
 {
     float most[BLOCK];
     int32_t i, j;
@@ -164,13 +164,13 @@ static void visit_largest_f32(const void *of, const tw_patch *patch)
 /* Stored bytes are int8, or uint8: then `u8` is 128 and the sign bit is flipped on the way in. */
 enum { S8 = 0, U8 = 128 };
 
-static inline int8_t signed_of(uint8_t stored, const int u8)
+static TW_INLINE int8_t signed_of(uint8_t stored, const int u8)
 {
     return (int8_t)(stored ^ u8);
 }
 
-static inline void largest_bytes(const tw_pool_job *job, const tw_patch *patch, const uint8_t *x,
-                                 uint8_t *y, const int n, const int u8)
+static TW_INLINE void largest_bytes(const tw_pool_job *job, const tw_patch *patch, const uint8_t *x,
+                                    uint8_t *y, const int n, const int u8)
 {
     int8_t most[BLOCK];
     int32_t i, j;
@@ -196,7 +196,8 @@ static inline void largest_bytes(const tw_pool_job *job, const tw_patch *patch, 
     }
 }
 
-static inline void visit_largest_bytes(const tw_pool_job *job, const tw_patch *patch, const int u8)
+static TW_INLINE void visit_largest_bytes(const tw_pool_job *job, const tw_patch *patch,
+                                          const int u8)
 {
     int32_t pixel, c;
     for (pixel = 0; pixel < patch->pixels; pixel++) {
@@ -241,8 +242,8 @@ static int32_t count_of(const tw_pool_job *job, const tw_patch *patch, int32_t c
     return rows > 0 && columns > 0 ? rows * columns : 1;
 }
 
-static inline void average_f32(const tw_pool_job *job, const tw_patch *patch, const float *x,
-                               float *y, float count, const int n)
+static TW_INLINE void average_f32(const tw_pool_job *job, const tw_patch *patch, const float *x,
+                                  float *y, float count, const int n)
 {
     float sum[BLOCK];
     int32_t i, j;
@@ -304,8 +305,8 @@ static uint8_t finish_average(const tw_pool_job *job, int32_t sum, int32_t insid
     return (uint8_t)tw_clamp_s32(divide(v, count, 1) + zero, job->low.s32, job->high.s32);
 }
 
-static inline void average_bytes(const tw_pool_job *job, const tw_patch *patch, const uint8_t *x,
-                                 uint8_t *y, int32_t count, const int n, const int u8)
+static TW_INLINE void average_bytes(const tw_pool_job *job, const tw_patch *patch, const uint8_t *x,
+                                    uint8_t *y, int32_t count, const int n, const int u8)
 {
     int32_t inside =
         (patch->rows.last - patch->rows.first) * (patch->columns.last - patch->columns.first);
@@ -325,7 +326,8 @@ static inline void average_bytes(const tw_pool_job *job, const tw_patch *patch, 
         y[k] = finish_average(job, sum[k], inside, count);
 }
 
-static inline void visit_average_bytes(const tw_pool_job *job, const tw_patch *patch, const int u8)
+static TW_INLINE void visit_average_bytes(const tw_pool_job *job, const tw_patch *patch,
+                                          const int u8)
 {
     int32_t pixel, c;
     for (pixel = 0; pixel < patch->pixels; pixel++) {

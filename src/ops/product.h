@@ -11,6 +11,9 @@
 #include "ops/window.h"
 #include "runtime/fixed.h"
 
+/* A loop body whose sizes are constants at each place of use. */
+#define TW_INLINE inline __attribute__((always_inline))
+
 typedef struct tw_product {
     int32_t rows, columns, depth;       /* of a kernel */
     ptrdiff_t x_pixel, x_row, x_column; /* elements from one to the next; depth: 1 */

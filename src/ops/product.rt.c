@@ -8,13 +8,13 @@
  * IEEE arithmetic. */
 typedef float tw_f32x4 __attribute__((vector_size(16)));
 
-/* Pixels that share the loads of one block of eight outputs: as many as the registers hold. */
+/* Pixels that share the loads of one block of eight outputs, and sums (of four outputs each) that the
+ * registers hold. */
 #if defined(__SSE2__) || defined(__aarch64__)
-enum { PIXELS = 4 };
+enum { PIXELS = 4, BLOCK = 8, SUMS = 8 };
 #else
-enum { PIXELS = 2 };
+enum { PIXELS = 2, BLOCK = 8, SUMS = 4 };
 #endif
-enum { BLOCK = 8 };
 
 /* The taps of a patch as runs of contiguous products. */
 typedef struct tw_runs {
@@ -44,42 +44,45 @@ static float clamp_f32(const tw_product *p, float v)
 static inline tw_f32x4 load(const float *from)
 {
     tw_f32x4 v;
-    memcpy(&v, from, sizeof v);
+    __builtin_memcpy(&v, from, sizeof v); /* freestanding: memcpy alone would be a call */
     return v;
 }
 
-/* `pixels` pixels (a constant where it is inlined), eight outputs that are side by side in w. */
-static inline void block_f32(const tw_product *p, const tw_runs *t, const float *x, const float *w,
-                             const float *bias, float *y, const int pixels)
+/* `pixels` pixels by `vectors` times four outputs that are side by side in w. Both are constants where
+ * it is inlined, and pixels * vectors is at most SUMS. */
+static TW_INLINE void block_f32(const tw_product *p, const tw_runs *t, const float *x,
+                                const float *w, const float *bias, float *y, const int pixels,
+                                const int vectors)
 {
-    static const float none[BLOCK] = {0};
-    const float *start = bias ? bias : none;
-    tw_f32x4 sum[PIXELS][2];
+    const ptrdiff_t x_pixel = p->x_pixel, w_depth = p->w_depth;
+    tw_f32x4 sum[SUMS];
     int32_t r, c, i;
-    int q, o;
+    int q, v, o;
     for (q = 0; q < pixels; q++) {
-        sum[q][0] = load(start);
-        sum[q][1] = load(start + 4);
+        const tw_f32x4 none = {0.0f, 0.0f, 0.0f, 0.0f};
+        for (v = 0; v < vectors; v++)
+            sum[q * vectors + v] = bias ? load(bias + 4 * v) : none;
     }
     for (r = 0; r < t->rows; r++) {
         for (c = 0; c < t->columns; c++) {
             const float *from = x + r * p->x_row + c * p->x_column;
             const float *by = w + r * p->w_row + c * p->w_column;
-            for (i = 0; i < t->depth; i++, by += p->w_depth) {
-                tw_f32x4 low = load(by), high = load(by + 4);
-                for (q = 0; q < pixels; q++) {
-                    float v = from[q * p->x_pixel + i];
-                    sum[q][0] += v * low;
-                    sum[q][1] += v * high;
+            for (i = 0; i < t->depth; i++, by += w_depth) {
+                for (v = 0; v < vectors; v++) {
+                    const tw_f32x4 weights = load(by + 4 * v);
+                    for (q = 0; q < pixels; q++)
+                        sum[q * vectors + v] += from[q * x_pixel + i] * weights;
                 }
             }
         }
     }
     for (q = 0; q < pixels; q++) {
-        float done[BLOCK];
-        memcpy(done, sum[q], sizeof done);
-        for (o = 0; o < BLOCK; o++)
-            y[q * p->y_pixel + o] = clamp_f32(p, done[o]);
+        for (v = 0; v < vectors; v++) {
+            float done[4];
+            __builtin_memcpy(done, &sum[q * vectors + v], sizeof done);
+            for (o = 0; o < 4; o++)
+                y[q * p->y_pixel + 4 * v + o] = clamp_f32(p, done[o]);
+        }
     }
 }
 
@@ -126,27 +129,43 @@ static void one_f32(const tw_product *p, const tw_runs *t, const float *x, const
     y[0] = clamp_f32(p, sum);
 }
 
+/* Outputs in any order of the weights, from the o-th on. */
+static void rest_f32(const tw_product *p, const tw_runs *t, const float *x, const float *w,
+                     const float *bias, float *y, int32_t o, int32_t outputs)
+{
+    for (; o + 4 <= outputs; o += 4)
+        four_f32(p, t, x, w + o * p->w_output, bias ? bias + o : NULL, y + o);
+    for (; o < outputs; o++)
+        one_f32(p, t, x, w + o * p->w_output, bias ? bias + o : NULL, y + o);
+}
+
 void tw_product_f32(const tw_product *p, const tw_patch *patch, const float *x, const float *w,
                     const float *bias, float *y, int32_t outputs)
 {
     const tw_runs t = runs_of(p, patch);
-    int32_t o = 0, q;
+    int32_t o = 0, q, together = 0;
     w += t.w;
-    for (; p->w_output == 1 && o + BLOCK <= outputs; o += BLOCK) {
-        const float *b = bias ? bias + o : NULL;
-        for (q = 0; q + PIXELS <= patch->pixels; q += PIXELS)
-            block_f32(p, &t, x + q * p->x_pixel, w + o, b, y + q * p->y_pixel + o, PIXELS);
-        for (; q < patch->pixels; q++)
-            block_f32(p, &t, x + q * p->x_pixel, w + o, b, y + q * p->y_pixel + o, 1);
+    if (p->w_output == 1) {
+        together = patch->pixels - patch->pixels % PIXELS;
+        for (o = 0; o + BLOCK <= outputs; o += BLOCK)
+            for (q = 0; q < together; q += PIXELS)
+                block_f32(p, &t, x + q * p->x_pixel, w + o, bias ? bias + o : NULL,
+                          y + q * p->y_pixel + o, PIXELS, BLOCK / 4);
+        for (q = 0; q < together; q++)
+            rest_f32(p, &t, x + q * p->x_pixel, w, bias, y + q * p->y_pixel, o, outputs);
     }
-    for (; o + 4 <= outputs; o += 4)
-        for (q = 0; q < patch->pixels; q++)
-            four_f32(p, &t, x + q * p->x_pixel, w + o * p->w_output, bias ? bias + o : NULL,
-                     y + q * p->y_pixel + o);
-    for (; o < outputs; o++)
-        for (q = 0; q < patch->pixels; q++)
-            one_f32(p, &t, x + q * p->x_pixel, w + o * p->w_output, bias ? bias + o : NULL,
-                    y + q * p->y_pixel + o);
+    for (q = together; q < patch->pixels; q++) {
+        o = 0;
+        if (p->w_output == 1) {
+            for (; o + 4 * SUMS <= outputs; o += 4 * SUMS)
+                block_f32(p, &t, x + q * p->x_pixel, w + o, bias ? bias + o : NULL,
+                          y + q * p->y_pixel + o, 1, SUMS);
+            for (; o + BLOCK <= outputs; o += BLOCK)
+                block_f32(p, &t, x + q * p->x_pixel, w + o, bias ? bias + o : NULL,
+                          y + q * p->y_pixel + o, 1, BLOCK / 4);
+        }
+        rest_f32(p, &t, x + q * p->x_pixel, w, bias, y + q * p->y_pixel, o, outputs);
+    }
 }
 
 /* ---- int8 ---- */

@@ -5,21 +5,19 @@
 
 #include <stdint.h>
 
-/* High 32 bits of 2 * a * b, rounded to nearest (halves away from zero for positive products,
- * towards zero for negative ones); saturates the one overflow. */
+/* High 32 bits of 2 * a * b, rounded to nearest, halves up (gemmlowp's two cases for the sign of the
+ * product come to this); saturates the one overflow. */
 static inline int32_t tw_high_mul(int32_t a, int32_t b)
 {
     if (a == b && a == INT32_MIN)
         return INT32_MAX;
-    int64_t product = (int64_t)a * b;
-    int64_t nudge = product >= 0 ? (int64_t)1 << 30 : 1 - ((int64_t)1 << 30);
-    return (int32_t)((product + nudge) / ((int64_t)1 << 31));
+    return (int32_t)(((int64_t)a * b + ((int64_t)1 << 30)) >> 31);
 }
 
 /* x / 2^exponent, rounded to nearest, halves away from zero. 0 <= exponent <= 31. */
 static inline int32_t tw_shift_right(int32_t x, int32_t exponent)
 {
-    int32_t mask = (int32_t)(((int64_t)1 << exponent) - 1);
+    int32_t mask = (int32_t)(((uint32_t)1 << exponent) - 1u);
     int32_t remainder = x & mask;
     int32_t threshold = (mask >> 1) + (x < 0 ? 1 : 0);
     return (x >> exponent) + (remainder > threshold ? 1 : 0);
