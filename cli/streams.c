@@ -263,7 +263,7 @@ static void set_inputs(cli_job *job, uint64_t step)
         for (int k = 0; k < job->link_count && step > 0; k++)
             if (job->links[k].input == i)
                 data = job->outputs[job->links[k].output] + (step - 1) * tw_tensor_bytes(tensor);
-        tw_scatter(tensor, tw_input(&job->session->context, i), data);
+        tw_scatter(tensor, tw_session_input(job->session, i), data);
     }
 }
 

@@ -163,6 +163,14 @@ static bool plan_rolling(tw_schedule *s, const tw_compile_options *options, tw_a
     return is_within(s, m);
 }
 
+static bool has_input(const tw_graph *graph, const char *name)
+{
+    for (int i = 0; i < graph->input_count; i++)
+        if (strcmp(graph->inputs[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
 bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s, tw_diag *diag)
 {
     memset(s, 0, sizeof *s);
@@ -171,6 +179,10 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
     s->backend = tw_backend_find(options->backends ? options->backends : "reference", diag);
     if (!s->backend || !tw_plan_steps(s, options, diag) || !tw_plan_order(s, diag))
         return false;
+    if (options->input_rows && !has_input(graph, options->input_rows))
+        return tw_fail(diag, TW_CODE_USAGE, options->input_rows, NULL,
+                       "the model has no input of this name to take by rows; they are listed by: "
+                       "tilewright inspect MODEL");
     s->windows = tw_alloc_array(s->arena, (size_t)graph->value_count + 1, sizeof *s->windows);
     tw_plan_segments(s, options);
     tw_plan_buffers(s, false);
@@ -185,6 +197,11 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
         s->fits = plan_rolling(s, options, arena);
         tw_arena_free(arena);
     }
+    if (!s->smallest_budget)
+        return tw_fail(
+            diag, TW_CODE_UNSUPPORTED, options->input_rows, NULL,
+            "the input cannot be taken by rows: an operator needs it whole, or those that "
+            "read it cannot roll together; leave --input-rows out");
     s->bound = tw_live_peak(s, false, &s->bound_step);
     if (s->region_bytes[TW_REGION_FAST] > INT32_MAX)
         return tw_fail(diag, TW_CODE_UNSUPPORTED, NULL, NULL,

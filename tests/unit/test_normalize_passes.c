@@ -306,6 +306,28 @@ static void test_merge_pad(void **state)
     check_pad(channel, "  %y = Conv (%x, %w)\n  output %x\n", 1);
 }
 
+/* ---- global pooling ---- */
+
+static void check_global(const char *layer, const char *op)
+{
+    char text[1024];
+    snprintf(text, sizeof text,
+             "graph \"g\" {\n  input %%x : f32[1,6,5,2]\n  %%y = %s\n  output %%y\n}\n", layer);
+    tw_normalized n = exactly(text);
+    assert_string_equal(n.after->nodes[0]->op->name, op);
+    tw_normalized_free(&n);
+}
+
+static void test_global_pool(void **state)
+{
+    (void)state;
+    check_global("AveragePool (%x) {kernel=[6,5]}", "ReduceMean");
+    check_global("MaxPool (%x) {kernel=[6,5], stride=[2,2]}", "ReduceMax");
+    check_global("AveragePool (%x) {kernel=[6,4]}", "AveragePool");
+    check_global("AveragePool (%x) {kernel=[6,5], pad_begin=[1,0], pad_end=[1,0]}", "AveragePool");
+    check_global("MaxPool (%x) {kernel=[6,5], pad_begin=[1,0]}", "MaxPool");
+}
+
 /* ---- activations ---- */
 
 static void check_activation(const char *layer, const char *activation, float low, float high,
@@ -452,6 +474,7 @@ int main(void)
         cmocka_unit_test(test_merge_scale),
         cmocka_unit_test(test_not_scale),
         cmocka_unit_test(test_merge_pad),
+        cmocka_unit_test(test_global_pool),
         cmocka_unit_test(test_activations),
         cmocka_unit_test(test_depthwise),
         cmocka_unit_test(test_point_is_fully_connected),
