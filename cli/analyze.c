@@ -7,10 +7,10 @@
 static void print_report(const tw_report *r, FILE *file)
 {
     cli_terminal terminal = cli_terminal_of_stdout();
-    char a[32], b[32];
+    char a[32], b[32], name[CLI_VISIBLE];
     fprintf(file, "%s (%s): %d operators, %s parameters, %s multiply-accumulates a run\n\n",
-            r->model_name, r->format, r->operators, cli_grouped(r->parameters, a),
-            cli_grouped(r->macs, b));
+            cli_visible(r->model_name, name), r->format, r->operators,
+            cli_grouped(r->parameters, a), cli_grouped(r->macs, b));
     cli_report_totals(r, file);
     fprintf(file, "layer by layer, nothing in place: %s bytes; bound for this order: %s bytes\n",
             cli_grouped(r->layerwise, a), cli_grouped(r->bound, b));

@@ -123,13 +123,14 @@ static void print_legend(const tw_canvas *canvas, const tw_report_buffer *const 
     int columns = canvas->terminal->width / (COLUMN + 2), shown = 0, activations = 0, used = 0;
     for (int i = 0; i < count; i++) {
         const tw_report_buffer *b = sorted[i];
-        char bytes[32], text[96];
-        int n = (int)strlen(b->name);
+        char bytes[32], text[96], room[CLI_VISIBLE];
+        const char *name = cli_visible(b->name, room);
+        int n = (int)strlen(name);
         activations += b->use == TW_BUFFER_ACTIVATION;
         if (b->use != TW_BUFFER_ACTIVATION || shown == MOST)
             continue;
         snprintf(text, sizeof text, "%c %.*s %s", letter_of((int)(b - canvas->report->buffers)),
-                 NAME, n > NAME ? b->name + n - NAME : b->name, cli_grouped(b->bytes, bytes));
+                 NAME, n > NAME ? name + n - NAME : name, cli_grouped(b->bytes, bytes));
         if (shown++ % columns == 0)
             fprintf(file, "%s  %s", shown > 1 ? "\n" : "", text);
         else

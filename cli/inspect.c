@@ -69,10 +69,11 @@ static void print_tensors(const char *role, const json_t *tensors)
     {
         const json_t *shape = json_object_get(one, "shape"), *scale = json_object_get(one, "scale");
         int32_t dim[TW_MAX_RANK] = {0};
-        char text[80];
+        char text[80], name[CLI_VISIBLE];
         for (size_t k = 0; k < json_array_size(shape) && k < TW_MAX_RANK; k++)
             dim[k] = (int32_t)json_integer_value(json_array_get(shape, k));
-        printf("%-8s %-24s %-4s %s", role, json_string_value(json_object_get(one, "name")),
+        printf("%-8s %-24s %-4s %s", role,
+               cli_visible(json_string_value(json_object_get(one, "name")), name),
                json_string_value(json_object_get(one, "dtype")),
                cli_shape_text((int)json_array_size(shape), dim, text));
         if (scale)
@@ -84,11 +85,11 @@ static void print_tensors(const char *role, const json_t *tensors)
 
 static void print_model(const json_t *object)
 {
-    char a[32], b[32];
+    char a[32], b[32], model[CLI_VISIBLE];
     const char *name;
     json_t *count;
     printf("%s (%s): %" JSON_INTEGER_FORMAT " nodes, %s parameters, %s multiply-accumulates\n",
-           json_string_value(json_object_get(object, "model")),
+           cli_visible(json_string_value(json_object_get(object, "model")), model),
            json_string_value(json_object_get(object, "format")),
            json_integer_value(json_object_get(object, "nodes")),
            cli_grouped((uint64_t)json_integer_value(json_object_get(object, "parameters")), a),
@@ -208,14 +209,14 @@ static void print_plan(const tw_session *session, const json_t *object)
     const tw_plan_header *h = session->model.header;
     size_t i;
     json_t *step;
-    char a[32], b[32];
+    char a[32], b[32], name[CLI_VISIBLE];
     printf("plan of %s (%s), format %u.%u, %s bytes, of which constants %s\n",
-           *session->model_name ? session->model_name : "a stripped model",
+           *session->model_name ? cli_visible(session->model_name, name) : "a stripped model",
            *session->format ? session->format : "origin not recorded", h->major, h->minor,
            cli_grouped(h->bytes, a), cli_grouped(session->model.constants_bytes, b));
     printf("source   sha256 %s\n", json_string_value(json_object_get(object, "source_sha256")));
     if (*session->options)
-        printf("options  %s\n", session->options);
+        printf("options  %s\n", cli_visible(session->options, name));
     printf("RAM      %s bytes",
            cli_grouped((uint64_t)h->activations + h->scratch + h->state + h->context, a));
     printf(" (activations %s", cli_grouped(h->activations, a));
@@ -226,7 +227,8 @@ static void print_plan(const tw_session *session, const json_t *object)
     print_tensors("output", json_object_get(object, "outputs"));
     json_array_foreach(json_object_get(object, "steps"), i, step)
     {
-        printf("%4zu  %-28s %-16s work %s\n", i, json_string_value(json_object_get(step, "name")),
+        printf("%4zu  %-28s %-16s work %s\n", i,
+               cli_visible(json_string_value(json_object_get(step, "name")), name),
                json_string_value(json_object_get(step, "operator")),
                cli_grouped((uint64_t)json_integer_value(json_object_get(step, "work")), a));
     }

@@ -142,6 +142,23 @@ cli_terminal cli_terminal_of_stdout(void)
     return terminal;
 }
 
+const char *cli_visible(const char *text, char room[CLI_VISIBLE])
+{
+    size_t n = strlen(text), skip = n >= CLI_VISIBLE ? n - CLI_VISIBLE + 3 : 0, at = 0;
+    json_t *valid = json_string(text); /* UTF-8? */
+    if (skip)
+        room[at++] = '.', room[at++] = '.';
+    for (size_t i = skip; i < n; i++) {
+        unsigned char c = (unsigned char)text[i], next = (unsigned char)text[i + 1];
+        bool control = c < ' ' || c == 127 || (c == 0xC2 && next >= 0x80 && next < 0xA0) ||
+                       (c >= 0x80 && !valid);
+        room[at++] = control ? '?' : (char)c;
+    }
+    room[at] = 0;
+    json_decref(valid);
+    return room;
+}
+
 const char *cli_grouped(uint64_t number, char *text)
 {
     char digits[32];

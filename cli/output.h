@@ -31,6 +31,11 @@ typedef struct cli_terminal {
 } cli_terminal;
 cli_terminal cli_terminal_of_stdout(void);
 
+/* The text as it may be shown on a terminal: without control characters, and from the end where it is
+ * longer than the room. */
+enum { CLI_VISIBLE = 128 };
+const char *cli_visible(const char *text, char room[CLI_VISIBLE]);
+
 /* "1,234,567"; text holds at least 32 bytes. */
 const char *cli_grouped(uint64_t number, char *text);
 /* "1x3x32x32", "scalar" for rank 0; text holds at least 80 bytes. */

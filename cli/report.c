@@ -138,6 +138,19 @@ void cli_report_json(const tw_report *r, json_t *object)
 
 /* ---- text ---- */
 
+/* The segments of several steps, a line each. */
+static void print_rolling(const tw_report *r, FILE *file)
+{
+    char bytes[32];
+    for (int i = 0; i < r->segment_count; i++) {
+        const tw_report_segment *s = &r->segments[i];
+        if (s->rolling)
+            fprintf(file, "rolling: steps %u to %u by rows of axis %u, %u at a time, %s bytes\n",
+                    s->first_step, s->first_step + s->step_count - 1, s->axis, s->band_rows,
+                    cli_grouped(s->bytes, bytes));
+    }
+}
+
 void cli_report_totals(const tw_report *r, FILE *file)
 {
     char a[32], b[32], c[32], d[32], e[32];
@@ -153,16 +166,16 @@ void cli_report_totals(const tw_report *r, FILE *file)
                 cli_grouped(r->slow.traffic_written, c));
     fprintf(file, "flash  %s bytes (weights %s, plan %s)\n", cli_grouped(r->flash.total, a),
             cli_grouped(r->flash.weights, b), cli_grouped(r->flash.plan, c));
+    print_rolling(r, file);
 }
 
-/* At most `width` characters of a name; control characters and others beyond ASCII as '?'. */
+/* Exactly `width` characters for a name, its end where it is longer. */
 static void print_name(FILE *file, const char *name, int width)
 {
-    int n = (int)strlen(name), skip = n > width ? n - width + 2 : 0;
-    fprintf(file, "%s", skip ? ".." : "");
-    for (int i = skip; i < n; i++)
-        fputc(name[i] >= ' ' && name[i] < 127 ? name[i] : '?', file);
-    fprintf(file, "%*s", n < width ? width - n : 0, "");
+    char room[CLI_VISIBLE];
+    const char *text = cli_visible(name, room);
+    int n = (int)strlen(text), skip = n > width ? n - width + 2 : 0;
+    fprintf(file, "%s%-*s", skip ? ".." : "", skip ? width - 2 : width, text + skip);
 }
 
 /* A bar of `most` characters for value / peak. */

@@ -56,15 +56,16 @@ static json_t *json_profile(const tw_session *session, const tw_profile *profile
 static void print_profile(const tw_session *session, const tw_profile *profile, uint64_t steps)
 {
     double total = 0;
-    char work[32];
+    char work[32], name[CLI_VISIBLE];
     for (uint32_t i = 0; i < session->model.step_count; i++)
         total += profile->seconds[i];
     printf("step  %-26s %-16s %12s %6s %8s %14s\n", "name", "operator", "us a run", "%", "firings",
            "work");
     for (uint32_t i = 0; i < session->model.step_count; i++) {
         const tw_opdef *op = tw_op_by_code(session->model.steps[i].operator_code);
-        printf("%4u  %-26.26s %-16s %12.1f %6.1f %8" PRIu64 " %14s\n", i, session->step_names[i],
-               op ? op->name : "unknown", profile->seconds[i] * 1e6 / (double)steps,
+        printf("%4u  %-26.26s %-16s %12.1f %6.1f %8" PRIu64 " %14s\n", i,
+               cli_visible(session->step_names[i], name), op ? op->name : "unknown",
+               profile->seconds[i] * 1e6 / (double)steps,
                total > 0 ? 100 * profile->seconds[i] / total : 0, profile->firings[i] / steps,
                cli_grouped(session->model.steps[i].work, work));
     }
@@ -89,7 +90,7 @@ static void report_outputs(tw_cli *cli, const cli_job *job)
 {
     const tw_session *session = job->session;
     json_t *outputs = json_array();
-    char shape[80];
+    char shape[80], visible[CLI_VISIBLE];
     for (uint32_t i = 0; i < session->model.output_count; i++) {
         const tw_tensor *t = tw_output_tensor(&session->model, i);
         const char *name = cli_tensor_name(cli, session, true, i);
@@ -100,7 +101,7 @@ static void report_outputs(tw_cli *cli, const cli_job *job)
         json_array_append_new(outputs, one);
         if (cli->json_wanted)
             continue;
-        printf("%s %s %s:", name, tw_dtype_name((tw_dtype)t->dtype),
+        printf("%s %s %s:", cli_visible(name, visible), tw_dtype_name((tw_dtype)t->dtype),
                cli_shape_text(t->rank, t->dim, shape));
         print_values(t, job->outputs[i] + (job->steps - 1) * tw_tensor_bytes(t));
     }

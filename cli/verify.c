@@ -368,6 +368,7 @@ static void report(tw_cli *cli, const tw_verdict *verdict, const char *result, c
     json_t *outputs = json_array();
     for (uint32_t i = 0; i < verdict->count; i++) {
         const tw_difference *d = &verdict->differences[i];
+        char name[CLI_VISIBLE];
         json_t *one = json_object();
         json_object_set_new(one, "name", cli_json_text(verdict->names[i]));
         json_object_set_new(one, "max_abs", json_number(d->max_abs));
@@ -380,7 +381,8 @@ static void report(tw_cli *cli, const tw_verdict *verdict, const char *result, c
         if (!cli->json_wanted)
             printf("%s: max abs %.3g, max rel %.3g, max ulp %" PRIu64 ", %" PRId64
                    " beyond the tolerance\n",
-                   verdict->names[i], d->max_abs, d->max_rel, d->max_ulp, d->differing);
+                   cli_visible(verdict->names[i], name), d->max_abs, d->max_rel, d->max_ulp,
+                   d->differing);
     }
     json_object_set_new(cli->json, "result", json_string(result));
     json_object_set_new(cli->json, "outputs", outputs);

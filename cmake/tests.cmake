@@ -19,15 +19,20 @@ foreach(source IN LISTS TW_UNIT)
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
 endforeach()
 
-# The command line: a program that runs the command under test.
-file(GLOB TW_CLI_TESTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cli/*.c)
-if(TW_CLI AND TW_CLI_TESTS)
-  add_executable(test_cli ${TW_CLI_TESTS})
-  target_compile_options(test_cli PRIVATE ${TW_HOST_FLAGS})
-  target_link_libraries(test_cli PRIVATE ${CMOCKA} ${JANSSON})
-  add_test(NAME test_cli COMMAND test_cli)
-  set_tests_properties(test_cli PROPERTIES TIMEOUT 300
-    ENVIRONMENT "TILEWRIGHT=${PROJECT_BINARY_DIR}/tilewright")
+# The command line: tests/cli/test_*.c are programs that run the command under test.
+file(GLOB TW_CLI_TESTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cli/test_*.c)
+file(GLOB TW_CLI_SUPPORT CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cli/*.c)
+if(TW_CLI)
+  list(REMOVE_ITEM TW_CLI_SUPPORT ${TW_CLI_TESTS})
+  foreach(source IN LISTS TW_CLI_TESTS)
+    cmake_path(GET source STEM name)
+    add_executable(${name} ${source} ${TW_CLI_SUPPORT})
+    target_compile_options(${name} PRIVATE ${TW_HOST_FLAGS})
+    target_link_libraries(${name} PRIVATE ${CMOCKA} ${JANSSON})
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 300
+      ENVIRONMENT "TILEWRIGHT=${PROJECT_BINARY_DIR}/tilewright")
+  endforeach()
 endif()
 
 # NAME COMMAND...: a script, with the command under test and a folder of its own in the environment.

@@ -13,7 +13,8 @@ static void copy_text(char *to, size_t size, const char *from)
             *c = '?';
 }
 
-bool (tw_fail)(tw_diag *diag, tw_code code, const char *node, const char *op, const char *format, ...)
+bool(tw_fail)(tw_diag *diag, tw_code code, const char *node, const char *op, const char *format,
+              ...)
 {
     if (!diag || diag->code != TW_CODE_OK)
         return false;
@@ -47,18 +48,20 @@ void tw_warn(tw_diag *diag, const char *node, const char *op, const char *format
     diag->warnings++;
     if (!diag->warn)
         return;
-    char message[1024], text[2048], clean_node[256], clean_op[64];
+    char message[1024], clean[1024], text[2048], clean_node[256], clean_op[64];
     va_list args;
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
+    copy_text(clean, sizeof clean, message);
     copy_text(clean_node, sizeof clean_node, node);
     copy_text(clean_op, sizeof clean_op, op);
-    join(text, sizeof text, diag->file, 0, 0, clean_node, clean_op, message);
+    join(text, sizeof text, diag->file, 0, 0, clean_node, clean_op, clean);
     diag->warn(diag->warn_user, text);
 }
 
 void tw_diag_text(const tw_diag *diag, char *text, unsigned bytes)
 {
-    join(text, bytes, diag->file, diag->line, diag->column, diag->node, diag->operator_name, diag->message);
+    join(text, bytes, diag->file, diag->line, diag->column, diag->node, diag->operator_name,
+         diag->message);
 }
