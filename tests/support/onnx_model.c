@@ -58,13 +58,22 @@ void tw_wire_message(tw_wire_bytes *w, uint32_t field, const tw_wire_bytes *mess
 
 tw_onnx_writer tw_onnx_write(tw_arena *arena, int opset)
 {
-    return (tw_onnx_writer){.graph = {.arena = arena}, .node = {.arena = arena}, .opset = opset};
+    tw_wire_bytes none = {.arena = arena};
+    return (tw_onnx_writer){
+        .graph = none, .node = none, .functions = none, .node_field = 1, .opset = opset};
+}
+
+tw_onnx_writer tw_onnx_write_body(tw_arena *arena, int opset)
+{
+    tw_onnx_writer w = tw_onnx_write(arena, opset);
+    w.node_field = 7;
+    return w;
 }
 
 static void end_node(tw_onnx_writer *w)
 {
     if (w->node.bytes)
-        tw_wire_message(&w->graph, 1, &w->node);
+        tw_wire_message(&w->graph, w->node_field, &w->node);
     w->node = (tw_wire_bytes){.arena = w->graph.arena};
 }
 
@@ -184,19 +193,98 @@ void tw_onnx_write_word(tw_onnx_writer *w, const char *name, const char *value)
     tw_wire_message(&w->node, 5, &a);
 }
 
+static void external_entry(tw_wire_bytes *t, const char *key, const char *value)
+{
+    tw_wire_bytes entry = {.arena = t->arena};
+    if (!value)
+        return;
+    tw_wire_text(&entry, 1, key);
+    tw_wire_text(&entry, 2, value);
+    tw_wire_message(t, 13, &entry);
+}
+
+void tw_onnx_write_external(tw_onnx_writer *w, const char *name, int type, int rank,
+                            const int64_t *dim, const char *location, const char *offset,
+                            const char *length)
+{
+    tw_wire_bytes t = {.arena = w->graph.arena};
+    for (int i = 0; i < rank; i++)
+        tw_wire_number(&t, 1, (uint64_t)dim[i]);
+    tw_wire_number(&t, 2, (uint64_t)type);
+    tw_wire_text(&t, 8, name);
+    external_entry(&t, "location", location);
+    external_entry(&t, "offset", offset);
+    external_entry(&t, "length", length);
+    tw_wire_number(&t, 14, 1);
+    tw_wire_message(&w->graph, 5, &t);
+}
+
+void tw_onnx_write_reference(tw_onnx_writer *w, const char *name, unsigned type, const char *of)
+{
+    tw_wire_bytes a = attribute(w, name, type);
+    tw_wire_text(&a, 21, of);
+    tw_wire_message(&w->node, 5, &a);
+}
+
+void tw_onnx_write_branch(tw_onnx_writer *w, const char *name, tw_onnx_writer *branch)
+{
+    tw_wire_bytes a = attribute(w, name, 5);
+    end_node(branch);
+    tw_wire_message(&a, 6, &branch->graph);
+    tw_wire_message(&w->node, 5, &a);
+}
+
+static void import_opset(tw_wire_bytes *to, uint32_t field, const char *domain, int version)
+{
+    tw_wire_bytes set = {.arena = to->arena};
+    tw_wire_text(&set, 1, domain);
+    tw_wire_number(&set, 2, (uint64_t)version);
+    tw_wire_message(to, field, &set);
+}
+
+/* Everything of a function but its attributes, which the caller puts into `body` first. */
+static void end_function(tw_onnx_writer *w, tw_onnx_writer *body, const char *name,
+                         const char *inputs, const char *outputs)
+{
+    end_node(body);
+    tw_wire_bytes f = body->graph;
+    tw_wire_text(&f, 1, name);
+    names(&f, 4, inputs);
+    names(&f, 5, outputs);
+    import_opset(&f, 9, "", body->opset);
+    import_opset(&f, 9, "local", 1);
+    tw_wire_text(&f, 10, "local");
+    tw_wire_message(&w->functions, 25, &f);
+}
+
+void tw_onnx_write_function(tw_onnx_writer *w, tw_onnx_writer *body, const char *name,
+                            const char *inputs, const char *outputs, const char *attributes)
+{
+    names(&body->graph, 6, attributes);
+    end_function(w, body, name, inputs, outputs);
+}
+
+void tw_onnx_write_function_default(tw_onnx_writer *w, tw_onnx_writer *body, const char *name,
+                                    const char *inputs, const char *outputs,
+                                    const char *attribute_name, float value)
+{
+    tw_wire_bytes a = attribute(body, attribute_name, 1);
+    tw_wire_float(&a, 2, value);
+    end_node(body);
+    tw_wire_message(&body->graph, 11, &a);
+    end_function(w, body, name, inputs, outputs);
+}
+
 tw_wire_bytes tw_onnx_write_end(tw_onnx_writer *w)
 {
-    tw_arena *arena = w->graph.arena;
-    tw_wire_bytes model = {.arena = arena}, standard = model, extra = model;
+    tw_wire_bytes model = {.arena = w->graph.arena};
     end_node(w);
     tw_wire_number(&model, 1, 8);
     tw_wire_text(&w->graph, 2, "g");
     tw_wire_message(&model, 7, &w->graph);
-    tw_wire_text(&standard, 1, "");
-    tw_wire_number(&standard, 2, (uint64_t)w->opset);
-    tw_wire_message(&model, 8, &standard);
-    tw_wire_text(&extra, 1, "com.microsoft");
-    tw_wire_number(&extra, 2, 1);
-    tw_wire_message(&model, 8, &extra);
+    import_opset(&model, 8, "", w->opset);
+    put(&model, w->functions.data, w->functions.bytes);
+    import_opset(&model, 8, "local", 1);
+    import_opset(&model, 8, "com.microsoft", 1);
     return model;
 }

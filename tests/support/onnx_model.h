@@ -34,11 +34,14 @@ enum {
 
 /* A model under construction: calls after tw_onnx_write_node add to that node. */
 typedef struct tw_onnx_writer {
-    tw_wire_bytes graph, node;
+    tw_wire_bytes graph, node, functions;
+    uint32_t node_field; /* of the message that holds the nodes */
     int opset;
 } tw_onnx_writer;
 
 tw_onnx_writer tw_onnx_write(tw_arena *arena, int opset);
+/* The body of a function: takes nodes only. */
+tw_onnx_writer tw_onnx_write_body(tw_arena *arena, int opset);
 /* Extents below 0: an open axis with the symbol "n". */
 void tw_onnx_write_input(tw_onnx_writer *w, const char *name, int type, int rank,
                          const int64_t *dim);
@@ -54,7 +57,22 @@ void tw_onnx_write_int(tw_onnx_writer *w, const char *name, int64_t value);
 void tw_onnx_write_ints(tw_onnx_writer *w, const char *name, int count, const int64_t *values);
 void tw_onnx_write_real(tw_onnx_writer *w, const char *name, float value);
 void tw_onnx_write_word(tw_onnx_writer *w, const char *name, const char *value);
-/* The whole model, which imports the standard operators and com.microsoft. */
+/* A tensor outside the model; null: that key is left out. */
+void tw_onnx_write_external(tw_onnx_writer *w, const char *name, int type, int rank,
+                            const int64_t *dim, const char *location, const char *offset,
+                            const char *length);
+/* An attribute of a function's body that is the call's attribute `of`. type: 1 float, 2 int, ... */
+void tw_onnx_write_reference(tw_onnx_writer *w, const char *name, unsigned type, const char *of);
+/* A branch as an attribute. */
+void tw_onnx_write_branch(tw_onnx_writer *w, const char *name, tw_onnx_writer *branch);
+/* Add a function to the model: local.NAME. inputs, outputs, attributes: names between spaces. */
+void tw_onnx_write_function(tw_onnx_writer *w, tw_onnx_writer *body, const char *name,
+                            const char *inputs, const char *outputs, const char *attributes);
+/* ... with one more attribute, which has a default. */
+void tw_onnx_write_function_default(tw_onnx_writer *w, tw_onnx_writer *body, const char *name,
+                                    const char *inputs, const char *outputs, const char *attribute,
+                                    float value);
+/* The whole model, which imports the standard operators, com.microsoft and local. */
 tw_wire_bytes tw_onnx_write_end(tw_onnx_writer *w);
 
 /* A TensorProto on its own. */

@@ -1,7 +1,7 @@
 /* A node in hand: its attributes, inputs and outputs. */
 #include <string.h>
 
-#include "import/onnx/onnx.h"
+#include "import/onnx/model.h"
 
 /* --- attributes -------------------------------------------------------------------------------- */
 
@@ -10,24 +10,22 @@ enum { FLOAT = 1, INT = 2, STRING = 3, INTS = 7 };
 
 const Tw__Onnx__Attribute *tw_onnx_attribute(tw_onnx_node *n, const char *name)
 {
-    for (size_t i = 0; i < n->proto->n_attribute; i++) {
-        const Tw__Onnx__Attribute *a = n->proto->attribute[i];
-        if (a->name && strcmp(a->name, name) == 0) {
-            n->read[i] = true;
-            return a;
+    for (int i = 0; i < n->attribute_count; i++)
+        if (strcmp(n->attributes[i].name, name) == 0) {
+            n->attributes[i].read = true;
+            return n->attributes[i].value;
         }
-    }
     return NULL;
 }
 
 /* The attribute when it is present and of this kind. `there`: the field of that kind is filled;
  * files of the first IR version do not say the kind. */
-static bool is_kind(tw_onnx_node *n, const Tw__Onnx__Attribute *a, int kind, bool there)
+static bool is_kind(tw_onnx_node *n, const char *name, const Tw__Onnx__Attribute *a, int kind,
+                    bool there)
 {
     if (a->has_type ? a->type == kind : there)
         return true;
-    TW_ONNX_FAIL(n, "the attribute %s is of the wrong kind (%d)", a->name, (int)a->type);
-    return false;
+    return TW_ONNX_FAIL(n, "the attribute %s is of the wrong kind (%d)", name, (int)a->type);
 }
 
 bool tw_onnx_has(tw_onnx_node *n, const char *name)
@@ -38,19 +36,19 @@ bool tw_onnx_has(tw_onnx_node *n, const char *name)
 int64_t tw_onnx_int(tw_onnx_node *n, const char *name, int64_t fallback)
 {
     const Tw__Onnx__Attribute *a = tw_onnx_attribute(n, name);
-    return a && is_kind(n, a, INT, a->has_i) ? a->i : fallback;
+    return a && is_kind(n, name, a, INT, a->has_i) ? a->i : fallback;
 }
 
 float tw_onnx_float(tw_onnx_node *n, const char *name, float fallback)
 {
     const Tw__Onnx__Attribute *a = tw_onnx_attribute(n, name);
-    return a && is_kind(n, a, FLOAT, a->has_f) ? a->f : fallback;
+    return a && is_kind(n, name, a, FLOAT, a->has_f) ? a->f : fallback;
 }
 
 const char *tw_onnx_text(tw_onnx_node *n, const char *name, const char *fallback)
 {
     const Tw__Onnx__Attribute *a = tw_onnx_attribute(n, name);
-    if (!a || !is_kind(n, a, STRING, a->has_s))
+    if (!a || !is_kind(n, name, a, STRING, a->has_s))
         return fallback;
     return tw_strndup(n->b->arena, a->s.len ? (const char *)a->s.data : "", a->s.len);
 }
@@ -58,7 +56,7 @@ const char *tw_onnx_text(tw_onnx_node *n, const char *name, const char *fallback
 tw_onnx_list tw_onnx_ints(tw_onnx_node *n, const char *name)
 {
     const Tw__Onnx__Attribute *a = tw_onnx_attribute(n, name);
-    if (!a || !is_kind(n, a, INTS, a->n_ints > 0))
+    if (!a || !is_kind(n, name, a, INTS, a->n_ints > 0))
         return (tw_onnx_list){-1, NULL};
     return (tw_onnx_list){(int)a->n_ints, a->ints};
 }
@@ -66,6 +64,13 @@ tw_onnx_list tw_onnx_ints(tw_onnx_node *n, const char *name)
 void tw_onnx_ignore(tw_onnx_node *n, const char *name)
 {
     tw_onnx_attribute(n, name);
+}
+
+bool tw_onnx_tensor_of(tw_onnx_node *n, const Tw__Onnx__Tensor *tensor, tw_tensor_data *data)
+{
+    if (!tensor)
+        return TW_ONNX_FAIL(n, "an attribute holds no tensor");
+    return tw_onnx_tensor(n->onnx->files, tensor, data, n->b->diag);
 }
 
 /* --- inputs and outputs ------------------------------------------------------------------------ */

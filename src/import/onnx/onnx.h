@@ -6,10 +6,12 @@
 #define TW_IMPORT_ONNX_H
 
 #include "import/build.h"
+#include "import/tensor_file.h"
 #include "onnx.pb-c.h"
 
 #define TW_ONNX_OPSET 28 /* the newest opset of the standard operators whose rules are known */
 
+typedef struct tw_onnx tw_onnx; /* an import in progress: model.h */
 typedef struct tw_onnx_node tw_onnx_node;
 
 /* --- the ledger -------------------------------------------------------------------------------- */
@@ -37,17 +39,26 @@ bool tw_onnx_op_family(tw_onnx_node *node);
 
 /* --- a node in hand ---------------------------------------------------------------------------- */
 
+/* An attribute as the node has it, or as a function's call gives it. */
+typedef struct tw_onnx_attribute_slot {
+    const char *name;
+    const Tw__Onnx__Attribute *value;
+    bool read; /* somebody has looked at it */
+} tw_onnx_attribute_slot;
+
 struct tw_onnx_node {
+    tw_onnx *onnx;
     tw_builder *b;
     const Tw__Onnx__Node *proto;
-    const tw_onnx_row *row;
-    const char *op; /* as the model spells it */
-    int64_t opset;  /* of the operator's domain */
-    tw_value **in;  /* null: absent */
+    const tw_onnx_row *row; /* null: a function of the model */
+    const char *op;         /* as the model spells it */
+    int64_t opset;          /* of the operator's domain */
+    tw_value **in;          /* null: absent */
     int in_count;
     tw_value **out; /* to be bound */
     int out_count;
-    bool *read; /* per attribute: the function has looked at it */
+    tw_onnx_attribute_slot *attributes;
+    int attribute_count;
 };
 
 #define TW_ONNX_FAIL(n, ...)                                                                       \
@@ -92,6 +103,11 @@ tw_onnx_list tw_onnx_ints(tw_onnx_node *n, const char *name);
 const Tw__Onnx__Attribute *tw_onnx_attribute(tw_onnx_node *n, const char *name);
 /* The attribute has no influence on the result. */
 void tw_onnx_ignore(tw_onnx_node *n, const char *name);
+/* The elements of a tensor attribute; null fails too. */
+bool tw_onnx_tensor_of(tw_onnx_node *n, const Tw__Onnx__Tensor *tensor, tw_tensor_data *data);
+
+/* Import a branch in place of the node: the branch's outputs are the node's. */
+bool tw_onnx_branch(tw_onnx_node *n, const Tw__Onnx__Graph *branch);
 
 /* --- parts that operators share ---------------------------------------------------------------- */
 

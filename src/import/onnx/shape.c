@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "import/onnx/onnx.h"
-#include "import/onnx/tensor.h"
 
 bool tw_onnx_op_identity(tw_onnx_node *n)
 {
@@ -228,21 +227,14 @@ bool tw_onnx_op_size(tw_onnx_node *n)
 static tw_value *tensor_constant(tw_onnx_node *n, const Tw__Onnx__Tensor *tensor)
 {
     tw_tensor_data t;
-    if (!tensor) {
-        TW_ONNX_FAIL(n, "the attribute value holds no tensor");
-        return NULL;
-    }
-    if (!tw_onnx_tensor(n->b->arena, tensor, &t, n->b->diag))
-        return NULL;
-    return tw_build_data(n->b, t.shape, t.data);
+    return tw_onnx_tensor_of(n, tensor, &t) ? tw_build_data(n->b, t.shape, t.data) : NULL;
 }
 
 bool tw_onnx_op_constant(tw_onnx_node *n)
 {
     const Tw__Onnx__Attribute *a;
-    if (n->proto->n_attribute != 1)
-        return TW_ONNX_FAIL(n, "a constant has one attribute, this one has %zu",
-                            n->proto->n_attribute);
+    if (n->attribute_count != 1)
+        return TW_ONNX_FAIL(n, "a constant has one attribute, this one has %d", n->attribute_count);
     tw_value *y = NULL;
     int32_t count[1];
     if ((a = tw_onnx_attribute(n, "value"))) {
@@ -260,8 +252,7 @@ bool tw_onnx_op_constant(tw_onnx_node *n)
         y = tw_build_list(n->b, (int)a->n_ints, a->ints);
     } else {
         return TW_ONNX_UNSUPPORTED(n, "a constant given as %s is not supported",
-                                   n->proto->attribute[0]->name ? n->proto->attribute[0]->name
-                                                                : "nothing");
+                                   n->attributes[0].name);
     }
     return tw_onnx_bind(n, 0, y);
 }
@@ -274,8 +265,7 @@ bool tw_onnx_op_constant_of_shape(tw_onnx_node *n)
     tw_tensor_data one = {.shape = tw_shape_of(TW_F32, 0, NULL), .data = NULL};
     if (!tw_onnx_list_in(n, 0, "the shape", &list))
         return false;
-    if (a && (!a->t || !tw_onnx_tensor(n->b->arena, a->t, &one, n->b->diag) ||
-              tw_shape_elements(&one.shape) != 1))
+    if (a && (!tw_onnx_tensor_of(n, a->t, &one) || tw_shape_elements(&one.shape) != 1))
         return TW_ONNX_FAIL(n, "the attribute value must hold one element");
     if (!tw_shape_from_file("the result", one.shape.dtype, (size_t)list.count, list.v, &shape,
                             n->b->diag))

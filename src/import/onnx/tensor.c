@@ -102,15 +102,16 @@ static bool wrong_count(const tw_reading *r, const char *field, size_t found, si
                    expected);
 }
 
-static bool take_raw(tw_reading *r)
+/* Bytes in their own form. A bool may be any byte in a file; here it is 0 or 1. */
+static bool take_raw(tw_reading *r, const void *data)
 {
-    const ProtobufCBinaryData *raw = &r->proto->raw_data;
-    if (raw->len != r->bytes)
-        return wrong_count(r, "bytes of raw_data", raw->len, r->bytes);
-    r->out->data = raw->len ? raw->data : tw_alloc(r->arena, 1);
-    if (r->out->shape.dtype == TW_BOOL)
-        for (size_t i = 0; i < raw->len; i++)
-            raw->data[i] = raw->data[i] != 0;
+    r->out->data = r->bytes ? data : tw_alloc(r->arena, 1);
+    if (r->out->shape.dtype == TW_BOOL && r->bytes) {
+        uint8_t *own = tw_copy(r->arena, data, r->bytes);
+        for (size_t i = 0; i < r->bytes; i++)
+            own[i] = own[i] != 0;
+        r->out->data = own;
+    }
     return true;
 }
 
@@ -161,7 +162,9 @@ static bool take_elements(tw_reading *r)
 {
     const Tw__Onnx__Tensor *p = r->proto;
     if (p->has_raw_data)
-        return take_raw(r);
+        return p->raw_data.len == r->bytes
+                   ? take_raw(r, p->raw_data.data)
+                   : wrong_count(r, "bytes of raw_data", p->raw_data.len, r->bytes);
     switch (r->out->shape.dtype) {
     case TW_F32: return take_list(r, "elements of float_data", p->float_data, p->n_float_data);
     case TW_F64: return take_list(r, "elements of double_data", p->double_data, p->n_double_data);
@@ -181,7 +184,7 @@ static bool take_elements(tw_reading *r)
     return false;
 }
 
-bool tw_onnx_tensor(tw_arena *arena, const Tw__Onnx__Tensor *proto, tw_tensor_data *tensor,
+bool tw_onnx_tensor(tw_onnx_files *files, const Tw__Onnx__Tensor *proto, tw_tensor_data *tensor,
                     tw_diag *diag)
 {
     const char *name = proto->name ? proto->name : "";
@@ -190,10 +193,6 @@ bool tw_onnx_tensor(tw_arena *arena, const Tw__Onnx__Tensor *proto, tw_tensor_da
     tw_dtype dtype = tw_onnx_dtype(proto->data_type);
     if (dtype == TW_NO_DTYPE)
         return tw_onnx_refuse_dtype(proto->data_type, what, diag);
-    if (proto->data_location != 0 || proto->n_external_data)
-        return tw_fail(diag, TW_CODE_UNSUPPORTED, NULL, NULL,
-                       "%s keeps its data in another file; save the model with all data inside",
-                       what);
     if (proto->segment)
         return tw_fail(diag, TW_CODE_UNSUPPORTED, NULL, NULL,
                        "%s is stored in segments; save the model with whole tensors", what);
@@ -202,7 +201,11 @@ bool tw_onnx_tensor(tw_arena *arena, const Tw__Onnx__Tensor *proto, tw_tensor_da
         return false;
     size_t count = (size_t)tw_shape_elements(&tensor->shape);
     tensor->bytes = tw_shape_bytes(&tensor->shape);
-    tw_reading reading = {arena, proto, name, count, tensor->bytes, tensor, diag};
+    tw_reading reading = {files->arena, proto, name, count, tensor->bytes, tensor, diag};
+    const void *data;
+    if (proto->data_location != 0)
+        return tw_onnx_external(files, proto, tensor->bytes, &data, diag) &&
+               take_raw(&reading, data);
     return take_elements(&reading);
 }
 
@@ -211,5 +214,6 @@ bool tw_onnx_tensor_parse(tw_arena *arena, const uint8_t *data, size_t bytes,
 {
     ProtobufCMessage *message =
         tw_wire_unpack(&tw__onnx__tensor__descriptor, "tensor", data, bytes, arena, diag);
-    return message && tw_onnx_tensor(arena, (const Tw__Onnx__Tensor *)message, tensor, diag);
+    tw_onnx_files files = {.arena = arena};
+    return message && tw_onnx_tensor(&files, (const Tw__Onnx__Tensor *)message, tensor, diag);
 }

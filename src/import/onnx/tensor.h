@@ -2,6 +2,7 @@
 #ifndef TW_IMPORT_ONNX_TENSOR_H
 #define TW_IMPORT_ONNX_TENSOR_H
 
+#include "base/map.h"
 #include "import/tensor_file.h"
 
 struct Tw__Onnx__Tensor;
@@ -17,10 +18,22 @@ int64_t tw_onnx_dtype_by_name(const char *name, size_t length);
 /* Fail, naming the type. what: what has it. */
 bool tw_onnx_refuse_dtype(int64_t number, const char *what, tw_diag *diag);
 
+/* Files beside the model that hold tensors: read at most once. */
+typedef struct tw_onnx_files {
+    tw_arena *arena;
+    const char *folder; /* the model's; null: there are none */
+    tw_map open;        /* name -> its bytes: external.c */
+} tw_onnx_files;
+
+/* `bytes` bytes of the file that the tensor's external_data names, and nothing outside the model's
+ * folder. Aligned to 16. */
+bool tw_onnx_external(tw_onnx_files *files, const struct Tw__Onnx__Tensor *proto, size_t bytes,
+                      const void **data, tw_diag *diag);
+
 /* The elements of an unpacked tensor, whose size is verified against its dims. `data` may lie inside
  * the message, so both must live in the same arena. Fields of the result as tw_tensor_data says. */
-bool tw_onnx_tensor(tw_arena *arena, const struct Tw__Onnx__Tensor *proto, tw_tensor_data *tensor,
-                    tw_diag *diag);
+bool tw_onnx_tensor(tw_onnx_files *files, const struct Tw__Onnx__Tensor *proto,
+                    tw_tensor_data *tensor, tw_diag *diag);
 
 /* A serialised TensorProto: the .pb files of test folders. */
 bool tw_onnx_tensor_parse(tw_arena *arena, const uint8_t *data, size_t bytes,

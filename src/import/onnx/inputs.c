@@ -1,0 +1,145 @@
+/* The inputs of the model's graph: their types, and extents for what the model leaves open. */
+#include <stdio.h>
+#include <string.h>
+
+#include "import/onnx/model.h"
+
+/* The extents that the user gives an input: by name, or without one for the first input. */
+static const tw_input_shape *given_shape(const tw_onnx *o, const char *name, bool first)
+{
+    const tw_import_options *options = o->b.options;
+    for (int i = 0; i < options->input_shape_count; i++) {
+        const char *given = tw_onnx_or_empty(options->input_shapes[i].name);
+        if (*given ? strcmp(given, name) == 0 : first)
+            return &options->input_shapes[i];
+    }
+    return NULL;
+}
+
+static bool refuse_type(tw_onnx *o, const char *name, const Tw__Onnx__Type *type)
+{
+    const char *kind = !type                          ? NULL
+                       : type->has_sequence_type      ? "a sequence"
+                       : type->has_map_type           ? "a map"
+                       : type->has_optional_type      ? "an optional"
+                       : type->has_sparse_tensor_type ? "a sparse tensor"
+                       : type->has_opaque_type        ? "opaque"
+                                                      : NULL;
+    if (!kind)
+        return tw_fail(o->b.diag, TW_CODE_FAILED, name, NULL, "the graph input has no type");
+    return tw_fail(o->b.diag, TW_CODE_UNSUPPORTED, name, NULL,
+                   "the graph input is %s; only tensors are supported", kind);
+}
+
+/* The extent of one axis: as the model fixes it, as the user gives it, as another input's axis of
+ * the same symbol has it, or 1. */
+static bool bind_axis(tw_onnx *o, const char *name, int axis, const Tw__Onnx__Dimension *dim,
+                      const int32_t *given, int64_t *extent)
+{
+    const char *symbol = tw_onnx_or_empty(dim ? dim->symbol : NULL);
+    bool fixed = dim && dim->has_value && dim->value >= 0 && !*symbol;
+    const int32_t *known = *symbol ? tw_map_get(&o->symbols, symbol) : NULL;
+    if (fixed && given && *given != dim->value)
+        return tw_fail(o->b.diag, TW_CODE_FAILED, name, NULL,
+                       "axis %d of the input has extent %lld, the shape given says %d", axis,
+                       (long long)dim->value, (int)*given);
+    *extent = fixed ? dim->value : given ? *given : known ? *known : 1;
+    if (fixed || known || *extent > INT32_MAX)
+        return true;
+    if (!given)
+        tw_warn(o->b.diag, name, NULL,
+                "axis %d%s%s is open and taken as 1; set it with --input-shape", axis,
+                *symbol ? ", " : "", symbol);
+    int32_t narrow = (int32_t)*extent;
+    if (*symbol)
+        tw_map_put(o->b.arena, &o->symbols, symbol, tw_copy(o->b.arena, &narrow, sizeof narrow));
+    return true;
+}
+
+/* A value offered for the input also says how far its open axes go, unless it does not fit. */
+static const tw_offered_input *fitting_offer(const tw_onnx *o, const char *name,
+                                             const Tw__Onnx__Shape *shape)
+{
+    const tw_offered_input *offer = tw_map_get(&o->b.offered, name);
+    if (!offer || !shape)
+        return offer;
+    bool fits = (size_t)offer->rank == shape->n_dim;
+    for (size_t i = 0; fits && i < shape->n_dim; i++)
+        fits = !shape->dim[i]->has_value || shape->dim[i]->value < 0 ||
+               shape->dim[i]->value == offer->dim[i];
+    return fits ? offer : NULL;
+}
+
+static bool import_input(tw_onnx *o, const Tw__Onnx__ValueInfo *info, bool first)
+{
+    tw_onnx_binding *binding = tw_onnx_find(o, tw_onnx_or_empty(info->name));
+    const Tw__Onnx__TensorType *type = info->type ? info->type->tensor_type : NULL;
+    if (!type)
+        return refuse_type(o, binding->name, info->type);
+    char what[300];
+    snprintf(what, sizeof what, "graph input '%.256s'", binding->name);
+    tw_dtype dtype = tw_onnx_dtype(type->elem_type);
+    if (dtype == TW_NO_DTYPE)
+        return tw_onnx_refuse_dtype(type->elem_type, what, o->b.diag);
+    const tw_input_shape *given = given_shape(o, binding->name, first);
+    const tw_offered_input *offer = given ? NULL : fitting_offer(o, binding->name, type->shape);
+    int given_rank = given ? given->rank : offer ? offer->rank : -1;
+    const int32_t *given_dim = given ? given->dim : offer ? offer->dim : NULL;
+    if (!type->shape && given_rank < 0)
+        return tw_fail(o->b.diag, TW_CODE_FAILED, binding->name, NULL,
+                       "the model does not say the input's shape; give it with --input-shape");
+    size_t rank = type->shape ? type->shape->n_dim : (size_t)given_rank;
+    if (given_rank >= 0 && rank != (size_t)given_rank)
+        return tw_fail(o->b.diag, TW_CODE_FAILED, binding->name, NULL,
+                       "the input has rank %zu, the shape given has rank %d", rank, given_rank);
+    int64_t dim[TW_MAX_RANK] = {0};
+    for (size_t i = 0; i < rank && rank <= TW_MAX_RANK; i++)
+        if (!bind_axis(o, binding->name, (int)i, type->shape ? type->shape->dim[i] : NULL,
+                       given_dim ? &given_dim[i] : NULL, &dim[i]))
+            return false;
+    tw_shape shape;
+    if (!tw_shape_from_file(what, dtype, rank, dim, &shape, o->b.diag))
+        return false;
+    tw_onnx_name(o, binding, tw_graph_input(o->b.graph, binding->name, shape));
+    return true;
+}
+
+/* Values offered under no name of the model's are meant by position. */
+static void name_offers(tw_onnx *o, const Tw__Onnx__ValueInfo *const *open, size_t count)
+{
+    const tw_import_options *options = o->b.options;
+    for (size_t i = 0; i < count && i < (size_t)options->offered_count; i++) {
+        const tw_onnx_binding *known = tw_onnx_find(o, tw_onnx_or_empty(options->offered[i].name));
+        const char *name = tw_onnx_find(o, tw_onnx_or_empty(open[i]->name))->name;
+        if (!known || !known->input)
+            tw_map_put(o->b.arena, &o->b.offered, name, (void *)(uintptr_t)&options->offered[i]);
+    }
+}
+
+bool tw_onnx_import_inputs(tw_onnx *o, const Tw__Onnx__Graph *g)
+{
+    /* Inputs with a shape given come first, so that they fix the symbols they share. */
+    const Tw__Onnx__ValueInfo **open = tw_alloc_array(o->b.arena, g->n_input + 1, sizeof *open);
+    size_t count = 0;
+    for (size_t i = 0; i < g->n_input; i++)
+        if (!tw_onnx_find(o, tw_onnx_or_empty(g->input[i]->name))->value)
+            open[count++] = g->input[i];
+    name_offers(o, open, count);
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < count; i++) {
+            bool given = given_shape(o, tw_onnx_or_empty(open[i]->name), i == 0) != NULL;
+            if (given == (pass == 0) && !import_input(o, open[i], i == 0))
+                return false;
+        }
+    }
+    for (size_t i = 0; i < count; i++)
+        o->b.graph->inputs[i] = tw_onnx_find(o, tw_onnx_or_empty(open[i]->name))->value;
+    for (int i = 0; i < o->b.options->input_shape_count; i++) {
+        const char *name = tw_onnx_or_empty(o->b.options->input_shapes[i].name);
+        const tw_onnx_binding *binding = tw_onnx_find(o, name);
+        if (*name && (!binding || !binding->value || !binding->value->is_input))
+            return tw_fail(o->b.diag, TW_CODE_USAGE, NULL, NULL,
+                           "a shape is given for '%s', which is not an input of the model", name);
+    }
+    return true;
+}

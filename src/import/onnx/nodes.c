@@ -1,0 +1,403 @@
+/* Nodes: in which order, by which row, with which inputs and attributes; functions and branches in
+ * place. */
+#include <stdio.h>
+#include <string.h>
+
+#include "import/onnx/model.h"
+
+/* For messages: the node's name, or its first output's. */
+static const char *node_name(tw_onnx *o, const Tw__Onnx__Node *proto, int index)
+{
+    const char *name = tw_onnx_or_empty(proto->name);
+    for (size_t i = 0; !*name && i < proto->n_output; i++)
+        name = proto->output[i];
+    return *name ? tw_format(o->b.arena, "%s%s", o->scope->prefix, name)
+                 : tw_format(o->b.arena, "%snode %d", o->scope->prefix, index);
+}
+
+/* --- what a node is given ---------------------------------------------------------------------- */
+
+/* The attribute that one of a function's body refers to: as the call gives it, or the function's
+ * default. Null where neither has it. */
+static const Tw__Onnx__Attribute *referred(const tw_onnx_scope *scope, const char *name)
+{
+    for (int i = 0; i < scope->call->attribute_count; i++)
+        if (strcmp(scope->call->attributes[i].name, name) == 0) {
+            scope->call->attributes[i].read = true;
+            return scope->call->attributes[i].value;
+        }
+    for (size_t i = 0; i < scope->function->n_attribute_proto; i++)
+        if (strcmp(tw_onnx_or_empty(scope->function->attribute_proto[i]->name), name) == 0)
+            return scope->function->attribute_proto[i];
+    return NULL;
+}
+
+static bool bind_attributes(const tw_onnx *o, tw_onnx_node *n)
+{
+    size_t count = n->proto->n_attribute;
+    if (count > TW_ONNX_ATTRIBUTES)
+        return TW_ONNX_FAIL(n, "it has %zu attributes; no operator has so many", count);
+    n->attributes = tw_alloc_array(n->b->arena, count + 1, sizeof *n->attributes);
+    for (size_t i = 0; i < count; i++) {
+        const Tw__Onnx__Attribute *a = n->proto->attribute[i];
+        const char *name = tw_onnx_or_empty(a->name), *other = tw_onnx_or_empty(a->ref_attr_name);
+        for (int k = 0; k < n->attribute_count; k++)
+            if (strcmp(name, n->attributes[k].name) == 0)
+                return TW_ONNX_FAIL(n, "the attribute %s is given twice", name);
+        if (*other && !o->scope->call)
+            return TW_ONNX_FAIL(n,
+                                "the attribute %s refers to one of a function, of which this "
+                                "node is no part",
+                                name);
+        if (*other)
+            a = referred(o->scope, other);
+        if (a)
+            n->attributes[n->attribute_count++] = (tw_onnx_attribute_slot){name, a, false};
+    }
+    return true;
+}
+
+static bool bind_inputs(const tw_onnx *o, tw_onnx_node *n)
+{
+    for (int i = 0; i < n->in_count; i++) {
+        const char *name = n->proto->input[i];
+        const tw_onnx_binding *binding = *name ? tw_onnx_find(o, name) : NULL;
+        bool absent = !*name || (binding && binding->input && !binding->value);
+        if (absent) /* an empty name, or a function's input that the call leaves out */
+            continue;
+        if (!binding || !binding->value)
+            return TW_ONNX_FAIL(n,
+                                "input %d, '%s', comes from nowhere: it is neither a graph input "
+                                "nor an initializer nor the result of a node",
+                                i, name);
+        n->in[i] = binding->value;
+        if (n->row && !n->row->keeps)
+            n->in[i] = tw_build_with_quant(n->b, n->in[i], (tw_quant){0, 0, NULL, NULL});
+        if (!n->in[i])
+            return false;
+    }
+    return true;
+}
+
+static bool check_counts(const tw_onnx_node *n)
+{
+    const tw_onnx_row *row = n->row;
+    if (n->in_count < row->least_in || (row->most_in >= 0 && n->in_count > row->most_in))
+        return TW_ONNX_FAIL(n, "it has %d inputs, %d to %d are possible", n->in_count,
+                            row->least_in, row->most_in < 0 ? INT32_MAX : row->most_in);
+    if (n->out_count < 1 || (row->most_out >= 0 && n->out_count > row->most_out))
+        return TW_ONNX_FAIL(n, "it has %d outputs, 1 to %d are possible", n->out_count,
+                            row->most_out < 0 ? INT32_MAX : row->most_out);
+    for (int i = 0; i < row->least_in; i++)
+        if (!n->in[i])
+            return TW_ONNX_FAIL(n, "input %d is missing", i);
+    return true;
+}
+
+/* --- what a node leaves ------------------------------------------------------------------------ */
+
+/* Does the value have a name that it must keep: one of this scope or of one around it? */
+static bool is_taken(const tw_onnx *o, const tw_value *value)
+{
+    const tw_onnx_binding *named = tw_map_get(&o->named, value->name);
+    return named && named->value == value && named->depth <= o->scope->depth;
+}
+
+/* Give results the model's names. A result that already has one gets a second through Identity. */
+static bool bind_outputs(tw_onnx *o, tw_onnx_node *n)
+{
+    for (int i = 0; i < n->out_count; i++) {
+        if (!tw_onnx_wants(n, i))
+            continue;
+        tw_value *value = n->out[i];
+        if (!value)
+            return TW_ONNX_UNSUPPORTED(n, "its output %d, '%s', is not supported", i,
+                                       n->proto->output[i]);
+        if (is_taken(o, value))
+            value = tw_build1(n->b, "Identity", value, NULL);
+        if (!value)
+            return false;
+        tw_onnx_name(o, tw_onnx_find(o, n->proto->output[i]), value);
+    }
+    return true;
+}
+
+static bool refuse_unread(const tw_onnx_node *n)
+{
+    for (int i = 0; i < n->attribute_count; i++)
+        if (!n->attributes[i].read)
+            return TW_ONNX_UNSUPPORTED(n, "the attribute %s is not supported (opset %lld)",
+                                       n->attributes[i].name, (long long)n->opset);
+    return true;
+}
+
+/* --- bodies in place --------------------------------------------------------------------------- */
+
+/* The inputs of a function stand for the call's; those that the call leaves out have no value. */
+static bool declare_parameters(tw_onnx_node *n, const Tw__Onnx__Function *f)
+{
+    for (size_t i = 0; i < f->n_input; i++) {
+        tw_onnx_binding *b = tw_onnx_declare(n->onnx, f->input[i], -1, "an input of the function");
+        if (!b)
+            return false;
+        b->input = true;
+        b->value = tw_onnx_in(n, (int)i);
+    }
+    return true;
+}
+
+/* Import a function's nodes, or a branch's, with its scope in force; take its outputs by name. */
+static bool import_body(tw_onnx_node *n, tw_onnx_scope *scope, const Tw__Onnx__Function *called,
+                        const Tw__Onnx__Graph *branch)
+{
+    tw_onnx *o = n->onnx;
+    tw_onnx_scope *around = o->scope;
+    const char *name = n->b->node;
+    bool ok = around->depth < TW_ONNX_DEPTH ||
+              TW_ONNX_UNSUPPORTED(n, "more than %d functions and branches are inside each other",
+                                  TW_ONNX_DEPTH);
+    if (ok && (o->expanded += scope->node_count) > TW_ONNX_EXPANSION)
+        ok = TW_ONNX_UNSUPPORTED(n, "functions and branches expand to more than %d nodes",
+                                 TW_ONNX_EXPANSION);
+    if (!ok)
+        return false;
+    scope->depth = around->depth + 1;
+    scope->prefix = tw_format(n->b->arena, "%s/", name);
+    o->scope = scope;
+    ok = (called ? declare_parameters(n, called) : tw_onnx_import_initializers(o, branch)) &&
+         tw_onnx_declare_nodes(o) && tw_onnx_import_nodes(o);
+    for (int i = 0; ok && i < n->out_count; i++) {
+        const char *output = called ? called->output[i] : branch->output[i]->name;
+        const tw_onnx_binding *b = tw_onnx_find(o, tw_onnx_or_empty(output));
+        n->out[i] = b ? b->value : NULL;
+    }
+    o->scope = around;
+    n->b->node = name;
+    return ok;
+}
+
+static bool import_call(tw_onnx_node *n, const Tw__Onnx__Function *f)
+{
+    tw_onnx_scope scope = {.nodes = f->node,
+                           .node_count = f->n_node,
+                           .opsets = f->opset_import,
+                           .opset_count = f->n_opset_import,
+                           .call = n,
+                           .function = f};
+    if ((size_t)n->in_count > f->n_input || (size_t)n->out_count > f->n_output)
+        return TW_ONNX_FAIL(n,
+                            "the function takes %zu inputs and gives %zu outputs, the call has "
+                            "%d and %d",
+                            f->n_input, f->n_output, n->in_count, n->out_count);
+    return import_body(n, &scope, f, NULL);
+}
+
+bool tw_onnx_branch(tw_onnx_node *n, const Tw__Onnx__Graph *branch)
+{
+    const tw_onnx_scope *around = n->onnx->scope;
+    tw_onnx_scope scope = {.outer = n->onnx->scope,
+                           .nodes = branch->node,
+                           .node_count = branch->n_node,
+                           .opsets = around->opsets,
+                           .opset_count = around->opset_count,
+                           .call = around->call,
+                           .function = around->function};
+    if (branch->n_input)
+        return TW_ONNX_FAIL(n, "a branch cannot have inputs");
+    if ((size_t)n->out_count > branch->n_output)
+        return TW_ONNX_FAIL(n, "the branch gives %zu outputs, the node has %d", branch->n_output,
+                            n->out_count);
+    return import_body(n, &scope, NULL, branch);
+}
+
+/* --- one node ---------------------------------------------------------------------------------- */
+
+static const Tw__Onnx__Function *find_function(const tw_onnx *o, const tw_onnx_node *n,
+                                               const char *domain)
+{
+    for (size_t i = 0; i < o->model->n_functions; i++) {
+        const Tw__Onnx__Function *f = o->model->functions[i];
+        if (strcmp(tw_onnx_or_empty(f->name), n->op) == 0 &&
+            strcmp(tw_onnx_domain(f->domain), domain) == 0 &&
+            strcmp(tw_onnx_or_empty(f->overload), tw_onnx_or_empty(n->proto->overload)) == 0)
+            return f;
+    }
+    return NULL;
+}
+
+/* By our own row where there is one, else by the model's function. */
+static bool import_by(tw_onnx *o, tw_onnx_node *n)
+{
+    const char *domain = tw_onnx_domain(n->proto->domain), *shown = *domain ? domain : "ai.onnx";
+    n->opset = tw_onnx_opset_of(o, domain);
+    n->row = tw_map_get(&o->rows, tw_format(n->b->arena, "%s/%s", domain, n->op));
+    const Tw__Onnx__Function *function = n->row ? NULL : find_function(o, n, domain);
+    if (!n->row && !function)
+        return TW_ONNX_UNSUPPORTED(n,
+                                   "the operator %s of domain '%s' (opset %lld) is not "
+                                   "supported; `tilewright ops --system onnx` lists those that "
+                                   "are",
+                                   n->op, shown, (long long)n->opset);
+    if (n->opset == 0)
+        return TW_ONNX_FAIL(n, "the model does not import the operators of domain '%s'", shown);
+    if (!bind_attributes(o, n) || !bind_inputs(o, n))
+        return false;
+    if (function)
+        return import_call(n, function);
+    return check_counts(n) && n->row->import(n) && n->b->diag->code == TW_CODE_OK &&
+           refuse_unread(n);
+}
+
+static bool import_node(tw_onnx *o, const Tw__Onnx__Node *proto, int index)
+{
+    tw_builder *b = &o->b;
+    const char *name = node_name(o, proto, index);
+    b->node = name;
+    tw_onnx_node n = {.onnx = o,
+                      .b = b,
+                      .proto = proto,
+                      .op = tw_onnx_or_empty(proto->op_type),
+                      .in_count = (int)proto->n_input,
+                      .out_count = (int)proto->n_output};
+    n.in = tw_alloc_array(b->arena, proto->n_input + 1, sizeof *n.in);
+    n.out = tw_alloc_array(b->arena, proto->n_output + 1, sizeof *n.out);
+    bool fresh = b->diag->code == TW_CODE_OK;
+    if (fresh && import_by(o, &n) && bind_outputs(o, &n))
+        return true;
+    if (b->diag->code == TW_CODE_OK)
+        TW_ONNX_FAIL(&n, "the operator cannot be imported");
+    /* Messages from below speak of IR operators; the user knows the model's. What failed inside a
+     * function or branch has been named there. */
+    if (!o->failed) {
+        snprintf(b->diag->operator_name, sizeof b->diag->operator_name, "%s", n.op);
+        if (!b->diag->node[0])
+            snprintf(b->diag->node, sizeof b->diag->node, "%s", name);
+    }
+    o->failed = true;
+    return false;
+}
+
+/* --- all nodes --------------------------------------------------------------------------------- */
+
+bool tw_onnx_declare_nodes(tw_onnx *o)
+{
+    for (size_t n = 0; n < o->scope->node_count; n++) {
+        const Tw__Onnx__Node *proto = o->scope->nodes[n];
+        for (size_t i = 0; i < proto->n_output; i++)
+            if (proto->output[i][0] && !tw_onnx_declare(o, proto->output[i], (int)n, "an output"))
+                return false;
+    }
+    return true;
+}
+
+/* What is kept of each node while the order is found: the names it reads, its branches' included,
+ * of which those before `next` are imported. */
+typedef struct tw_visit {
+    enum { NEW, WAITING, IMPORTED } state;
+    const char **reads;
+    int count, capacity, next;
+} tw_visit;
+
+static void add_read(tw_onnx *o, tw_visit *v, const char *name)
+{
+    tw_grow(o->b.arena, &v->reads, v->count, &v->capacity, sizeof *v->reads);
+    v->reads[v->count++] = name;
+}
+
+/* Names that a branch makes itself, and those of the branches around it. */
+typedef struct tw_local {
+    const struct tw_local *around;
+    tw_map names;
+} tw_local;
+
+static bool is_local(const tw_local *local, const char *name)
+{
+    for (; local; local = local->around)
+        if (tw_map_get(&local->names, name))
+            return true;
+    return false;
+}
+
+static void collect_branch(tw_onnx *o, const Tw__Onnx__Graph *g, const tw_local *around,
+                           tw_visit *v);
+
+static void collect_reads(tw_onnx *o, const Tw__Onnx__Node *proto, const tw_local *local,
+                          tw_visit *v)
+{
+    for (size_t i = 0; i < proto->n_input; i++)
+        if (!is_local(local, proto->input[i]))
+            add_read(o, v, proto->input[i]);
+    for (size_t a = 0; a < proto->n_attribute; a++)
+        if (proto->attribute[a]->g)
+            collect_branch(o, proto->attribute[a]->g, local, v);
+}
+
+/* No deeper than the pre-pass allows messages to be nested. */
+static void collect_branch(tw_onnx *o, const Tw__Onnx__Graph *g, const tw_local *around,
+                           tw_visit *v)
+{
+    tw_local local = {.around = around};
+    for (size_t n = 0; n < g->n_node; n++)
+        for (size_t i = 0; i < g->node[n]->n_output; i++)
+            tw_map_put(o->b.arena, &local.names, g->node[n]->output[i], v);
+    for (size_t i = 0; i < g->n_initializer; i++)
+        tw_map_put(o->b.arena, &local.names, tw_onnx_or_empty(g->initializer[i]->name), v);
+    for (size_t n = 0; n < g->n_node; n++)
+        collect_reads(o, g->node[n], &local, v);
+    for (size_t i = 0; i < g->n_output; i++)
+        if (!is_local(&local, tw_onnx_or_empty(g->output[i]->name)))
+            add_read(o, v, tw_onnx_or_empty(g->output[i]->name));
+}
+
+/* A node of this scope that must be imported before `at`; -1 for none. */
+static int node_behind(tw_onnx *o, tw_visit *visit, int at)
+{
+    tw_visit *v = &visit[at];
+    for (; v->next < v->count; v->next++) {
+        const tw_onnx_binding *binding = tw_map_get(&o->scope->bindings, v->reads[v->next]);
+        if (binding && binding->producer >= 0 && visit[binding->producer].state != IMPORTED)
+            return binding->producer;
+    }
+    return -1;
+}
+
+/* Import the node behind those it depends on. ONNX asks for a topological order, which not every
+ * exporter keeps. stack: room for every node. */
+static bool import_behind(tw_onnx *o, int root, tw_visit *visit, int *stack)
+{
+    int depth = 0;
+    stack[depth++] = root;
+    while (depth) {
+        int at = stack[depth - 1];
+        const Tw__Onnx__Node *proto = o->scope->nodes[at];
+        if (visit[at].state == NEW)
+            collect_reads(o, proto, NULL, &visit[at]);
+        visit[at].state = WAITING;
+        int behind = node_behind(o, visit, at);
+        if (behind < 0) {
+            if (!import_node(o, proto, at))
+                return false;
+            visit[at].state = IMPORTED;
+            depth--;
+        } else if (visit[behind].state == WAITING) {
+            o->failed = true;
+            return tw_fail(o->b.diag, TW_CODE_FAILED, node_name(o, proto, at),
+                           tw_onnx_or_empty(proto->op_type),
+                           "the node depends on its own result; break the cycle");
+        } else {
+            stack[depth++] = behind;
+        }
+    }
+    return true;
+}
+
+bool tw_onnx_import_nodes(tw_onnx *o)
+{
+    size_t count = o->scope->node_count;
+    tw_visit *visit = tw_alloc_array(o->b.arena, count + 1, sizeof *visit);
+    int *stack = tw_alloc_array(o->b.arena, count + 1, sizeof *stack);
+    for (size_t n = 0; n < count; n++)
+        if (visit[n].state == NEW && !import_behind(o, (int)n, visit, stack))
+            return false;
+    return true;
+}
