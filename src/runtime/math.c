@@ -586,7 +586,7 @@ float tw_erfcf(float x)
     float a = tw_absf(x);
     if (tw_isnan(x))
         return x;
-    if (a <= 0.5f)
+    if (a <= 0.75f)
         return 1.0f - (x + tw_copysignf(1.0f, x) * erf_tail(a));
     return x < 0.0f ? 2.0f - erfc_far(a) : erfc_far(a);
 }

@@ -46,7 +46,7 @@ static const struct {
     {"asinh", tw_asinhf, asinh, 2.0},
     {"acosh", tw_acoshf, acosh, 2.0},
     {"atanh", tw_atanhf, atanh, 2.25},
-    {"erf", tw_erff, erf, 1.25},
+    {"erf", tw_erff, erf, 1.3},
     {"erfc", tw_erfcf, erfc, 4.0},
     {"floor", tw_floorf, floor, 0.0},
     {"ceil", tw_ceilf, ceil, 0.0},
