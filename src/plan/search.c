@@ -38,8 +38,9 @@ static double price(const tw_scene *scene, int from, int to, const tw_roll *roll
         double calls = band > 0 ? ceil((double)s->extent / band) : 1;
         cost += (double)s->work + calls * call;
         for (int k = 0; roll && k < roll->steps[i - from].read_count; k++) {
-            const tw_roll_stream *in = &roll->streams[roll->steps[i - from].reads[k].stream];
-            if (!in->whole) /* what stays of the window moves down at every call */
+            int stream = roll->steps[i - from].reads[k].stream;
+            const tw_roll_stream *in = stream < 0 ? NULL : &roll->streams[stream];
+            if (in && !in->whole) /* what stays of the window moves down at every call */
                 cost += calls * move * (double)(in->row_bytes * (in->rows > 1 ? in->rows - 1 : 0));
         }
     }
