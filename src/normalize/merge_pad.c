@@ -57,10 +57,9 @@ static bool pads_alike(const tw_node *pad, tw_node *node)
     case TW_OPCODE_conv:
     case TW_OPCODE_depthwise_conv: return value == 0;
     case TW_OPCODE_average_pool:
-        return value == 0 && x->shape.dtype == TW_F32 && *tw_int_of(node, "ceil") == 0 &&
+        return value == 0 && *tw_int_of(node, "ceil") == 0 &&
                (*tw_int_of(node, "count_include_pad") || has_no_padding(node));
-    case TW_OPCODE_max_pool:
-        return is_least(x, value) || (x->shape.dtype == TW_F32 && is_at_least(x, value));
+    case TW_OPCODE_max_pool: return is_least(x, value) || is_at_least(x, value);
     default: return false;
     }
 }

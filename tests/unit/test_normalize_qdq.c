@@ -210,6 +210,12 @@ static void test_moves(void **state)
     check_int8("  %m = MaxPool (%x) {kernel=[2,2]}\n  %a = Clip (%m) {alpha=-0.39, beta=1.01}\n"
                "  %y : s8[1,5,5,4] " X " = Quantize (%a)\n",
                "MaxPool", 1, 1);
+    check_int8("  %t = Pad (%x) {before=[0,1,1,0], after=[0,1,1,0]}\n"
+               "  %r = AveragePool (%t) {kernel=[3,3]}\n  %y : s8[1,6,6,4] " X " = Quantize (%r)\n",
+               "AveragePool", 1, 0);
+    check_int8("  %t = Pad (%x) {before=[0,1,1,0], after=[0,1,1,0], value=-9}\n"
+               "  %r = MaxPool (%t) {kernel=[2,2]}\n  %y : s8[1,7,7,4] " X " = Quantize (%r)\n",
+               "MaxPool", 1, 0);
     /* Pads of zero become those of the layer, in int8 too. */
     check_int8("  const %s : s8[4,3,3,4] " W " = random 1 -100 100\n  %w = Dequantize (%s)\n"
                "  %t = Pad (%x) {before=[0,1,1,0], after=[0,1,1,0]}\n  %r = Conv (%t, %w)\n"
