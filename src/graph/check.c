@@ -25,8 +25,8 @@ static bool check_value(const tw_value *v, tw_diag *diag)
     if (!is_quantisable(v->shape.dtype))
         return tw_fail(diag, TW_CODE_FAILED, v->name, "", "%s values cannot carry a scale",
                        tw_dtype_name(v->shape.dtype));
-    if (q->count > 1 && (q->axis < 0 || q->axis >= v->shape.rank ||
-                         q->count != v->shape.dim[q->axis]))
+    if (q->count > 1 &&
+        (q->axis < 0 || q->axis >= v->shape.rank || q->count != v->shape.dim[q->axis]))
         return tw_fail(diag, TW_CODE_FAILED, v->name, "",
                        "%d scales do not match the extent of axis %d", q->count, q->axis);
     for (int i = 0; i < q->count; i++)
@@ -47,8 +47,8 @@ static bool check_node(const tw_node *node, tw_diag *diag)
             return tw_fail(diag, TW_CODE_FAILED, node->name, op->name,
                            "input %d (%s) is produced after it is read", i, node->in[i]->name);
     tw_shape shapes[TW_MAX_OPERANDS] = {{TW_NO_DTYPE, 0, {0}}};
-    tw_shape_call call = {op, node->name, node->in_count, node->out_count,
-                          node->in, node->attributes, shapes, diag};
+    tw_shape_call call = {op,       node->name,       node->in_count, node->out_count,
+                          node->in, node->attributes, shapes,         diag};
     if (op->attribute_bytes && !tw_attributes_check(op, node->name, node->attributes, diag))
         return false;
     if (!(op->shape ? op->shape : tw_shape_default)(&call))

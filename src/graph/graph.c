@@ -13,7 +13,7 @@ typedef struct tw_names {
     struct {
         const char *name;
         int next;
-    } *slot;
+    } * slot;
 } tw_names;
 
 static uint32_t hash_text(const char *text)
@@ -154,8 +154,9 @@ bool tw_attributes_check(const tw_opdef *op, const char *node, const void *attri
             memcpy(is_float ? (void *)floats.v : (void *)ints.v, field, 4);
         int count = is_float ? floats.count : ints.count;
         if (count < 0 || count > TW_MAX_RANK)
-            return tw_fail(diag, TW_CODE_FAILED, node, op->name, "%s holds %d elements, at most %d are allowed",
-                           a->name, count, TW_MAX_RANK);
+            return tw_fail(diag, TW_CODE_FAILED, node, op->name,
+                           "%s holds %d elements, at most %d are allowed", a->name, count,
+                           TW_MAX_RANK);
         for (int k = 0; k < count; k++) {
             double v = is_float ? (double)floats.v[k] : ints.v[k];
             if (!(v >= a->least && v <= a->greatest) && !(is_float && isnan(v)))
@@ -291,8 +292,7 @@ tw_node *tw_graph_node_before(tw_graph *graph, const tw_node *position, const tw
                               const char *name, tw_value *const *in, int in_count, int out_count,
                               const void *attributes, tw_diag *diag)
 {
-    tw_node *node =
-        tw_graph_node(graph, op, name, in, in_count, out_count, NULL, attributes, diag);
+    tw_node *node = tw_graph_node(graph, op, name, in, in_count, out_count, NULL, attributes, diag);
     if (!node)
         return NULL;
     int at = graph->node_count - 1;

@@ -45,8 +45,8 @@ typedef struct tw_value {
     int index;         /* scratch number for passes (see tw_graph_number) */
     struct tw_value *forward; /* within a pass: what its readers are to read instead, or null */
     bool is_input;
-    bool is_state;  /* what a state holds when a run begins */
-    bool is_output; /* read from outside: a graph output, or what a state becomes */
+    bool is_state;      /* what a state holds when a run begins */
+    bool is_output;     /* read from outside: a graph output, or what a state becomes */
     bool channels_last; /* an input or output that the model has channels first (TW_IO_NHWC) */
 } tw_value;
 

@@ -18,14 +18,10 @@ static uint64_t load_bits(tw_dtype dtype, const void *element)
     uint32_t word;
     uint64_t wide;
     switch (tw_dtype_bytes(dtype)) {
-    case 2:
-        return memcpy(&half, element, sizeof half), half;
-    case 4:
-        return memcpy(&word, element, sizeof word), word;
-    case 8:
-        return memcpy(&wide, element, sizeof wide), wide;
-    default:
-        return *(const uint8_t *)element;
+    case 2: return memcpy(&half, element, sizeof half), half;
+    case 4: return memcpy(&word, element, sizeof word), word;
+    case 8: return memcpy(&wide, element, sizeof wide), wide;
+    default: return *(const uint8_t *)element;
     }
 }
 
@@ -35,18 +31,10 @@ static void store_bits(tw_dtype dtype, uint64_t bits, void *element)
     uint16_t half = (uint16_t)bits;
     uint32_t word = (uint32_t)bits;
     switch (tw_dtype_bytes(dtype)) {
-    case 2:
-        memcpy(element, &half, sizeof half);
-        break;
-    case 4:
-        memcpy(element, &word, sizeof word);
-        break;
-    case 8:
-        memcpy(element, &bits, sizeof bits);
-        break;
-    default:
-        memcpy(element, &byte, sizeof byte);
-        break;
+    case 2: memcpy(element, &half, sizeof half); break;
+    case 4: memcpy(element, &word, sizeof word); break;
+    case 8: memcpy(element, &bits, sizeof bits); break;
+    default: memcpy(element, &byte, sizeof byte); break;
     }
 }
 
@@ -77,14 +65,10 @@ static double load_float(tw_dtype dtype, const void *element)
     float f;
     double d;
     switch (dtype) {
-    case TW_F64:
-        return memcpy(&d, element, sizeof d), d;
-    case TW_F16:
-        return (double)tw_float_from_half((uint16_t)bits);
-    case TW_BF16:
-        return (double)tw_float_from_bfloat((uint16_t)bits);
-    default:
-        return memcpy(&f, element, sizeof f), (double)f;
+    case TW_F64: return memcpy(&d, element, sizeof d), d;
+    case TW_F16: return (double)tw_float_from_half((uint16_t)bits);
+    case TW_BF16: return (double)tw_float_from_bfloat((uint16_t)bits);
+    default: return memcpy(&f, element, sizeof f), (double)f;
     }
 }
 
@@ -99,12 +83,8 @@ static void store_float(tw_dtype dtype, const char *text, char **end, void *elem
         d = strtod(text, end);
         memcpy(element, &d, sizeof d);
         break;
-    case TW_F16:
-        store_bits(dtype, tw_half_from_double(strtod(text, end)), element);
-        break;
-    case TW_BF16:
-        store_bits(dtype, tw_bfloat_from_double(strtod(text, end)), element);
-        break;
+    case TW_F16: store_bits(dtype, tw_half_from_double(strtod(text, end)), element); break;
+    case TW_BF16: store_bits(dtype, tw_bfloat_from_double(strtod(text, end)), element); break;
     default:
         f = strtof(text, end);
         memcpy(element, &f, sizeof f);
@@ -161,18 +141,10 @@ void tw_number_store(tw_dtype dtype, double value, void *element)
 {
     float f = (float)value;
     switch (dtype) {
-    case TW_F32:
-        memcpy(element, &f, sizeof f);
-        break;
-    case TW_F64:
-        memcpy(element, &value, sizeof value);
-        break;
-    case TW_F16:
-        store_bits(dtype, tw_half_from_double(value), element);
-        break;
-    case TW_BF16:
-        store_bits(dtype, tw_bfloat_from_double(value), element);
-        break;
+    case TW_F32: memcpy(element, &f, sizeof f); break;
+    case TW_F64: memcpy(element, &value, sizeof value); break;
+    case TW_F16: store_bits(dtype, tw_half_from_double(value), element); break;
+    case TW_BF16: store_bits(dtype, tw_bfloat_from_double(value), element); break;
     default:
         store_bits(dtype, value < 0 ? (uint64_t)(int64_t)value : (uint64_t)value, element);
         break;
