@@ -73,7 +73,7 @@ static int add_window(tw_maker *m, int x)
     int top = pick(m, 0, kh - 1), bottom = pick(m, 0, kh - 1);
     int left = m->flat ? 0 : pick(m, 0, kw - 1), right = m->flat ? 0 : pick(m, 0, kw - 1);
     int h = extent(m->h[x], kh, sh, dh, top, bottom), w = extent(m->w[x], kw, sw, dw, left, right);
-    int c = kind == 0 || kind == 4 ? pick(m, 1, 9) : m->c[x];
+    int c = kind == 0 || kind == 4 ? pick(m, 1, 12) : m->c[x];
     char lists[256];
     if (h < 1 || w < 1 || (kind >= 2 && kind < 4 && m->s8 && (top >= kh || left >= kw)))
         return x;
@@ -157,7 +157,7 @@ static void make_network(tw_maker *m, uint64_t seed)
     m->length = m->count = 0;
     m->s8 = pick(m, 0, 1);
     m->flat = pick(m, 0, 4) == 0;
-    int h = pick(m, 1, 24), w = m->flat ? 1 : pick(m, 1, 10), c = pick(m, 1, 6);
+    int h = pick(m, 1, 40), w = m->flat ? 1 : pick(m, 1, 16), c = pick(m, 1, 8);
     say(m, "graph \"random %d\" {\n  input %%t0", (int)seed);
     say_type(m, h, w, c);
     say(m, "\n");
@@ -257,7 +257,9 @@ static void random_networks_roll(void **state)
             run_network(m.text, &options, &between);
             expect_same(&whole, &between, "a budget between", m.text);
             assert_true(between.total <= options.memories.fast.bytes);
-            assert_true(between.total >= least.total);
+            if (between.total < least.total)
+                fail_msg("%u bytes at a budget of %u beat the least, %u:\n%s", between.total,
+                         options.memories.fast.bytes, least.total, m.text);
         }
 
         tw_compile_options_default(&options);
@@ -274,14 +276,39 @@ static void random_networks_roll(void **state)
     }
     print_message("%d networks rolled, %d fed by rows; mean memory %.2f of whole execution\n",
                   rolled, by_rows, saved / network_count());
-    assert_true(rolled > network_count() / 3);
+    assert_true(rolled > network_count() / 4);
     assert_true(by_rows > network_count() / 4);
+}
+
+/* The same model and options give the same bytes, plan for plan. */
+static void plans_are_reproducible(void **state)
+{
+    (void)state;
+    static tw_maker m;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        tw_compile_options options;
+        tw_compiled first, second;
+        tw_compile_options_default(&options);
+        options.prefer = (tw_prefer)(seed % 3);
+        make_network(&m, seed);
+        tw_test_compile(m.text, &options, &first);
+        void *disturb = malloc(1000 * seed); /* memory handed out again holds other bytes */
+        if (disturb)
+            memset(disturb, 0xA5, 1000 * seed);
+        free(disturb);
+        tw_test_compile(m.text, &options, &second);
+        assert_int_equal(first.plan_bytes, second.plan_bytes);
+        assert_memory_equal(first.plan, second.plan, first.plan_bytes);
+        tw_compiled_free(&first);
+        tw_compiled_free(&second);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_networks_roll),
+        cmocka_unit_test(plans_are_reproducible),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
