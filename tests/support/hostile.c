@@ -18,6 +18,7 @@ typedef struct tw_hostile {
     tw_view view[TW_MAX_OPERANDS];
     unsigned char *memory[TW_MAX_OPERANDS]; /* guard, the view's bytes, guard */
     size_t bytes[TW_MAX_OPERANDS];
+    const char *op;
     int operands;
     uint32_t attributes[MOST_WORDS];
     tw_blob blob[TW_MAX_BLOBS];
@@ -149,7 +150,7 @@ static void close_view(tw_hostile *h, int i)
 #if !defined(__SANITIZE_ADDRESS__)
     for (size_t k = 0; h->memory[i] && k < GUARD; k++)
         if (h->memory[i][k] != MARK || h->memory[i][GUARD + h->bytes[i] + k] != MARK)
-            fail_msg("a byte outside operand %d was written", i);
+            fail_msg("%s: a byte outside operand %d was written", h->op, i);
 #endif
     free(h->memory[i]);
     h->memory[i] = NULL;
@@ -171,6 +172,7 @@ static void run(tw_hostile *h, const tw_kernel *kernel, uint64_t *state)
 static void prepare(tw_hostile *h, const tw_node *node, const tw_lowering *l)
 {
     memset(h, 0, sizeof *h);
+    h->op = node->op->name;
     h->operands = node->in_count + node->out_count;
     for (int i = 0; i < h->operands; i++) {
         const tw_value *v = i < node->in_count ? node->in[i] : node->out[i - node->in_count];
