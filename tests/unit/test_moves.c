@@ -11,6 +11,7 @@
 #include "ops/pad.h"
 #include "ops/slice.h"
 #include "ops/transpose.h"
+#include "ops/view.h"
 #include "support/operate.h"
 
 static const tw_dtype types[] = {TW_S8, TW_F16, TW_F32, TW_S64, TW_BOOL};
@@ -313,6 +314,50 @@ static void pad_quantised(void **unused)
     tw_arena_free(arena);
 }
 
+/* Rows of a view: what the map allows is really covered, and what it gives up is not needed. */
+static void view_rows(void **unused)
+{
+    (void)unused;
+    int mapped = 0;
+    for (uint64_t n = 0; n < 300; n++) {
+        tw_case c;
+        open_case(&c, n);
+        tw_value *x = tw_operate_value(c.graph, c.dtype, c.rank, c.dim, &c.seed);
+        tw_reshape_attributes a = {{1, {1}}};
+        for (int k = 0; k < c.rank; k++) { /* axes split or joined at random */
+            if (a.shape.count < TW_MAX_RANK && tw_operate_range(&c.seed, 0, 1))
+                a.shape.v[a.shape.count++] = 1;
+            int32_t first = c.dim[k] % 2 == 0 && tw_operate_range(&c.seed, 0, 1) ? 2 : c.dim[k];
+            a.shape.v[a.shape.count - 1] *= first;
+            if (first != c.dim[k] && a.shape.count < TW_MAX_RANK)
+                a.shape.v[a.shape.count++] = 1;
+            a.shape.v[a.shape.count - 1] *= c.dim[k] / first;
+        }
+        tw_node *node = tw_operate_node(c.graph, "Reshape", &x, 1, &a);
+        const tw_shape *in = &x->shape, *out = &node->out[0]->shape;
+        int64_t outer = 1, in_row = 1, out_row = 1;
+        for (int axis = 0; axis < in->rank && axis < out->rank && outer == 1; axis++) {
+            tw_rowmap m = node->op->rows(node, 0, axis);
+            in_row = out_row = 1;
+            for (int k = axis + 1; k < in->rank; k++)
+                in_row *= in->dim[k];
+            for (int k = axis + 1; k < out->rank; k++)
+                out_row *= out->dim[k];
+            mapped += m.rows == TW_ROWS_MAPPED;
+            for (int32_t v = 0; m.rows == TW_ROWS_MAPPED && v <= in->dim[axis]; v++) {
+                int64_t allowed = (int64_t)v * m.num / m.den;
+                assert_true(allowed * out_row <= v * in_row);
+                assert_true((allowed + 1) * out_row > v * in_row);
+            }
+            for (int32_t o = 0; m.rows == TW_ROWS_MAPPED && o < out->dim[axis]; o++)
+                assert_int_equal((int64_t)o * m.den / m.num, o * out_row / in_row);
+            outer *= (int64_t)in->dim[axis] * out->dim[axis];
+        }
+        tw_arena_free(c.arena);
+    }
+    assert_true(mapped > 200);
+}
+
 /* Refusals: one message each, never a crash. */
 static void refuse(tw_graph *graph, const char *op, tw_value *const *in, int count,
                    const void *attributes, const char *words)
@@ -355,6 +400,11 @@ static void refusals(void **unused)
            &(tw_slice_attributes){
                .begin = {2, {1, 0}}, .size = {2, {INT32_MAX, 3}}, .step = {2, {-INT32_MAX, 1}}},
            "leave its extent of 2");
+    refuse(g, "Reshape", &x, 1, &(tw_reshape_attributes){{2, {2, 4}}},
+           "holds 8 elements, the input 6");
+    refuse(g, "Reshape", &x, 1, &(tw_reshape_attributes){{2, {1 << 20, 1 << 20}}},
+           "multiply to more");
+    refuse(g, "BatchNorm", (tw_value *[]){x, x, x, x, x}, 5, NULL, "one value for each of the 3");
     refuse(g, "Pad", &x, 1, &(tw_pad_attributes){.before = {1, {1}}}, "one entry for each");
     refuse(g, "Pad", &x, 1, &(tw_pad_attributes){.before = {2, {-1, 0}}}, "before is -1");
     refuse(g, "Pad", &x, 1,
@@ -370,11 +420,11 @@ static void refusals(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copy),     cmocka_unit_test(transpose),
-        cmocka_unit_test(slice),    cmocka_unit_test(slice_defaults),
-        cmocka_unit_test(concat),   cmocka_unit_test(pad),
-        cmocka_unit_test(pad_rows), cmocka_unit_test(pad_quantised),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(copy),      cmocka_unit_test(transpose),
+        cmocka_unit_test(slice),     cmocka_unit_test(slice_defaults),
+        cmocka_unit_test(concat),    cmocka_unit_test(pad),
+        cmocka_unit_test(pad_rows),  cmocka_unit_test(pad_quantised),
+        cmocka_unit_test(view_rows), cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

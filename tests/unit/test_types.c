@@ -83,7 +83,7 @@ static void quantize(void **unused)
     for (uint64_t n = 0; n < 200; n++) {
         tw_case c;
         open_case(&c, n);
-        tw_quantize_attributes a = {quantised[n % 5], (int32_t)(n / 5 % 2)};
+        tw_quantize_attributes a = {(int32_t)quantised[n % 5], (int32_t)(n / 5 % 2)};
         tw_value *x = tw_operate_value(c.graph, TW_F32, c.rank, c.dim, &c.seed);
         float *data = (float *)(uintptr_t)x->data;
         int64_t count = tw_shape_elements(&x->shape);
@@ -178,7 +178,7 @@ static void requantize(void **unused)
         tw_case c;
         open_case(&c, n);
         tw_dtype from = quantised[n % 5];
-        tw_requantize_attributes a = {quantised[n / 5 % 5], (int32_t)(n / 25 % 3)};
+        tw_requantize_attributes a = {(int32_t)quantised[n / 5 % 5], (int32_t)(n / 25 % 3)};
         tw_value *x = tw_operate_value(c.graph, from, c.rank, c.dim, &c.seed);
         int axis = tw_operate_range(&c.seed, 0, c.rank - 1);
         x->quant = random_quant(&c, from, n % 4 == 0 ? axis : -1);
@@ -289,7 +289,8 @@ static void cast_floats(void **unused)
             for (int i = 0; i < REALS; i++)
                 store_real(every[from], data + (size_t)i * each, reals[i]);
             tw_value *x = tw_graph_constant(g, "x", tw_shape_of(every[from], 1, dim), data);
-            tw_node *node = tw_operate_node(g, "Cast", &x, 1, &(tw_cast_attributes){every[to]});
+            tw_node *node =
+                tw_operate_node(g, "Cast", &x, 1, &(tw_cast_attributes){(int32_t)every[to]});
             const char *got = tw_operate_whole(node, arena);
             for (int i = 0; i < REALS; i++) {
                 double v = tw_constant_at(x, i); /* as the source type holds it */
@@ -343,7 +344,7 @@ static void cast_integers(void **unused)
             continue;
         open_case(&c, n);
         tw_value *x = tw_operate_value(c.graph, from, c.rank, c.dim, &c.seed);
-        tw_node *node = tw_operate_node(c.graph, "Cast", &x, 1, &(tw_cast_attributes){to});
+        tw_node *node = tw_operate_node(c.graph, "Cast", &x, 1, &(tw_cast_attributes){(int32_t)to});
         const char *got = tw_operate_whole(node, c.arena);
         banded += tw_operate_bands(node, &c.seed);
         for (int64_t i = 0; i < tw_shape_elements(&x->shape); i++) {
