@@ -118,4 +118,5 @@ def main():
     file.write("src/ops/lstm.txt")
 
 
-main()
+if __name__ == "__main__":
+    main()

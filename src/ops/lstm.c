@@ -62,6 +62,13 @@ static bool final_output(const tw_node *node, int output)
     return output > 0;
 }
 
+/* States are read before the first step and written after the last. */
+static bool in_place(const tw_node *node, int input)
+{
+    (void)node;
+    return input >= 4;
+}
+
 static uint64_t macs(const tw_node *node)
 {
     const tw_shape *w = &node->in[1]->shape;
@@ -220,6 +227,7 @@ const tw_opdef tw_op_lstm = {
     .final_output = final_output,
     .macs = macs,
     .lower = lower,
+    .in_place = in_place,
     .limits = "f32; s8 with s16 cell and constant symmetric weights",
     .samples = "graph \"f32\" {\n"
                "  const %x : f32[1,5,3] = random 1 -1 1\n"
@@ -229,6 +237,16 @@ const tw_opdef tw_op_lstm = {
                "  const %h : f32[1,2] = random 5 -1 1\n"
                "  const %c : f32[1,2] = random 6 -1 1\n"
                "  %y = Lstm (%x, %w, %r, %b, %h, %c)\n"
+               "  output %y\n"
+               "}\n"
+               "graph \"s8\" {\n"
+               "  const %x : s8[1,5,3] quant(scale=0.03, zero=-20) = random 1 -128 128\n"
+               "  const %w : s8[4,2,3] quant(scale=0.01, zero=0) = random 2 -127 128\n"
+               "  const %r : s8[4,2,2] quant(scale=0.01, zero=0) = random 3 -127 128\n"
+               "  const %b : s32[4,2] = random 4 -1000 1000\n"
+               "  const %h : s8[1,2] quant(scale=0.008, zero=-4) = random 5 -128 128\n"
+               "  const %c : s16[1,2] quant(scale=0.00048828125, zero=0) = random 6 -9000 9000\n"
+               "  %y : s8[1,5,2] quant(scale=0.008, zero=-4) = Lstm (%x, %w, %r, %b, %h, %c)\n"
                "  output %y\n"
                "}\n",
     .onnx = "",

@@ -9,6 +9,7 @@
 typedef struct tw_lstm_job {
     const tw_call *call;
     int32_t batch, steps, inputs, outputs; /* steps: in this call */
+    int32_t skipped;                       /* steps of x present before them */
     int first, last;                       /* is it the sequence's first, last band? */
     const tw_view *x, *y;
 } tw_lstm_job;
@@ -23,18 +24,39 @@ static const tw_view *result(const tw_call *call, uint32_t i)
     return i < call->out_count && call->out[i].tensor ? &call->out[i] : NULL;
 }
 
-static void open(tw_lstm_job *job, const tw_call *call)
+/* Are all operands there as far as this call needs them? Bands are of time, of one sequence. */
+static int is_scheduled(const tw_call *call)
 {
-    const tw_view *x = &call->in[0];
+    const tw_view *x = &call->in[0], *y = &call->out[0];
+    for (uint32_t i = 1; i < call->in_count; i++)
+        if (call->in[i].tensor && !tw_is_whole(&call->in[i]))
+            return 0;
+    for (uint32_t i = 1; i < call->out_count; i++)
+        if (call->out[i].tensor && !tw_is_whole(&call->out[i]))
+            return 0;
+    if (tw_is_whole(x) && tw_is_whole(y))
+        return 1;
+    return x->axis == 1 && y->axis == 1 && x->tensor->dim[0] == 1 && x->row <= y->row &&
+           y->row + y->rows <= x->row + x->rows;
+}
+
+static tw_status open(tw_lstm_job *job, const tw_call *call)
+{
+    const tw_view *x = &call->in[0], *y = &call->out[0];
+    if (!is_scheduled(call))
+        return TW_E_SCHEDULE;
+    const int whole = tw_is_whole(y);
     job->call = call;
     job->x = x;
-    job->y = &call->out[0];
+    job->y = y;
     job->batch = x->tensor->dim[0];
     job->inputs = x->tensor->dim[2];
-    job->outputs = job->y->tensor->dim[2];
-    job->first = x->axis != 1 || x->row == 0;
-    job->steps = x->axis == 1 ? x->rows : x->tensor->dim[1];
-    job->last = x->axis != 1 || x->row + x->rows == x->tensor->dim[1];
+    job->outputs = y->tensor->dim[2];
+    job->first = whole || y->row == 0;
+    job->steps = whole ? y->tensor->dim[1] : y->rows;
+    job->last = whole || y->row + y->rows == y->tensor->dim[1];
+    job->skipped = whole ? 0 : y->row - x->row;
+    return TW_OK;
 }
 
 /* Sequence n, step t of this call. */
@@ -94,7 +116,8 @@ static void step_f32(const tw_lstm_job *job, const float *x, float *h, float *c,
 static tw_status run_f32(const tw_call *call)
 {
     tw_lstm_job job;
-    open(&job, call);
+    if (open(&job, call) != TW_OK)
+        return TW_E_SCHEDULE;
     const uint32_t state = (uint32_t)job.batch * (uint32_t)job.outputs;
     float *h = (float *)call->memory;
     float *c = (float *)(void *)((uint8_t *)call->memory + tw_lstm_cell_offset(state, 0));
@@ -104,7 +127,7 @@ static tw_status run_f32(const tw_call *call)
     }
     for (int32_t n = 0; n < job.batch; n++)
         for (int32_t t = 0; t < job.steps; t++)
-            step_f32(&job, (const float *)job.x->data + at(job.x, n, t),
+            step_f32(&job, (const float *)job.x->data + at(job.x, n, t + job.skipped),
                      h + (ptrdiff_t)n * job.outputs, c + (ptrdiff_t)n * job.outputs,
                      (float *)job.y->data + at(job.y, n, t));
     if (job.last) {
@@ -205,7 +228,8 @@ static void step_s8(const tw_lstm_job *job, const int8_t *x, int8_t *h, int16_t 
 static tw_status run_s8(const tw_call *call)
 {
     tw_lstm_job job;
-    open(&job, call);
+    if (open(&job, call) != TW_OK)
+        return TW_E_SCHEDULE;
     const uint32_t state = (uint32_t)job.batch * (uint32_t)job.outputs;
     int8_t *h = (int8_t *)call->memory;
     int16_t *c = (int16_t *)(void *)((uint8_t *)call->memory + tw_lstm_cell_offset(state, 1));
@@ -218,7 +242,7 @@ static tw_status run_s8(const tw_call *call)
     }
     for (int32_t n = 0; n < job.batch; n++)
         for (int32_t t = 0; t < job.steps; t++)
-            step_s8(&job, (const int8_t *)job.x->data + at(job.x, n, t),
+            step_s8(&job, (const int8_t *)job.x->data + at(job.x, n, t + job.skipped),
                     h + (ptrdiff_t)n * job.outputs, c + (ptrdiff_t)n * job.outputs,
                     (int8_t *)job.y->data + at(job.y, n, t));
     if (job.last) {

@@ -20,7 +20,14 @@ static bool shape(const tw_shape_call *call)
     if (tw_axis(a->axis, rank) < 0)
         return TW_SHAPE_FAIL(call, "axis %d does not exist in a tensor of rank %d", (int)a->axis,
                              rank);
-    return tw_shape_default(call);
+    if (!tw_shape_default(call))
+        return false;
+    const tw_dtype in = call->in[0]->shape.dtype, out = (tw_dtype)a->dtype;
+    if (out != TW_NO_DTYPE && out != in && !(in == TW_S8 && out == TW_S16))
+        return TW_SHAPE_UNSUPPORTED(call, "a %s result of %s; s16 of s8 is supported",
+                                    tw_dtype_name(out), tw_dtype_name(in));
+    call->out[0].dtype = out != TW_NO_DTYPE ? out : in;
+    return true;
 }
 
 static tw_rowmap rows(const tw_node *node, int input, int axis)
@@ -62,7 +69,7 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
                        "beta * scale is %g; int8 needs more than 2^-26: use f32 here", scale);
     tw_softmax_table *t = tw_alloc(arena, sizeof *t);
     fill_table(t, scale);
-    if (out->quant.scale[0] != 1.0f / 256) {
+    if (out->quant.scale[0] != (out->shape.dtype == TW_S16 ? 1.0f / 65536 : 1.0f / 256)) {
         tw_quantize_multiplier(1.0 / (65536.0 * (double)out->quant.scale[0]), &t->multiplier,
                                &t->shift);
         if (t->shift > 14)
@@ -81,6 +88,8 @@ static bool in_place(const tw_node *node, int input)
 {
     const tw_softmax_attributes *a = node->attributes;
     const tw_shape *s = &node->in[input]->shape;
+    if (node->out[0]->shape.dtype != s->dtype)
+        return false;
     for (int k = 0; k < tw_axis(a->axis, s->rank); k++)
         if (s->dim[k] != 1)
             return true;

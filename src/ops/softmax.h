@@ -6,12 +6,14 @@
 
 #define TW_SOFTMAX_ATTRIBUTES(A, T)                                                                \
     A(T, INT, axis, -1, -TW_MAX_RANK, TW_MAX_RANK - 1, "axis whose elements sum to 1")             \
-    A(T, FLOAT, beta, 1, 0, 1e6, "factor of x before the exponential")
+    A(T, FLOAT, beta, 1, 0, 1e6, "factor of x before the exponential")                             \
+    A(T, DTYPE, dtype, 0, 0, TW_F64, "type of the result, s16 for an int8 x; none: the type of x")
 TW_ATTRIBUTE_STRUCT(softmax, TW_SOFTMAX_ATTRIBUTES);
 
 /* int8. exp[d]: exp(-d * scale * beta) with 31 fractional bits, for an element d steps below the
- * largest; [0] is INT32_MAX. Output of scale 1/256: multiplier 0, TFLite's rounding. Of another:
- * probabilities are rounded to 16 fractional bits first, and then scaled. */
+ * largest; [0] is INT32_MAX. Output of scale 1/256, or 1/65536 where it is s16: multiplier 0,
+ * TFLite's rounding. Of another: probabilities are rounded to 16 fractional bits first, and then
+ * scaled. */
 typedef struct tw_softmax_table {
     int32_t exp[256];
     int32_t multiplier, shift;

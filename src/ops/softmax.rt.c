@@ -68,6 +68,7 @@ static void lane_s8(const tw_call *call, const tw_lane *l)
     const tw_softmax_table *t = (const tw_softmax_table *)call->blobs[0].data;
     const int8_t *from = (const int8_t *)l->from;
     const int32_t zero = call->out[0].tensor->zero_point;
+    const int32_t bits = call->out[0].tensor->dtype == TW_S16 ? 16 : 8;
     int32_t peak = INT8_MIN, i, headroom, over, scale;
     uint32_t sum = 0;
     for (i = 0; i < l->n; i++)
@@ -81,12 +82,15 @@ static void lane_s8(const tw_call *call, const tw_lane *l)
         const int32_t p = tw_high_mul(scale, t->exp[peak - from[(l->first + i) * l->from_step]]);
         int32_t q;
         if (t->multiplier == 0)
-            q = shift_far(p, over + 31 - 8);
+            q = shift_far(p, over + 31 - bits);
         else
             q = tw_requantize(tw_shift_right(p, over + 31 - 16), t->multiplier, t->shift);
         q = (int32_t)((uint32_t)q + (uint32_t)zero);
-        *(int8_t *)(l->to + i * l->to_step) =
-            (int8_t)tw_clamp_s32(q, call->clamp_low.s32, call->clamp_high.s32);
+        q = tw_clamp_s32(q, call->clamp_low.s32, call->clamp_high.s32);
+        if (bits == 16)
+            *(int16_t *)(void *)(l->to + i * l->to_step) = (int16_t)q;
+        else
+            *(int8_t *)(l->to + i * l->to_step) = (int8_t)q;
     }
 }
 
@@ -102,19 +106,19 @@ static tw_status run_s8(const tw_call *call)
                     lane_s8);
 }
 
-static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
+static tw_status check(const tw_call *call, uint32_t dtype, uint32_t result, uint64_t *work)
 {
     if (call->out_count != 1 || !call->out[0].tensor ||
         call->attribute_bytes != sizeof(tw_softmax_attributes))
         return TW_E_CHECK;
     return tw_check_lanes(call,
                           tw_axis(attributes_of(call)->axis, (int32_t)call->out[0].tensor->rank),
-                          dtype, dtype, work);
+                          dtype, result, work);
 }
 
 static tw_status check_f32(const tw_call *call, uint64_t *work)
 {
-    return check(call, TW_F32, work);
+    return check(call, TW_F32, TW_F32, work);
 }
 
 /* The table's entries must be what keeps the sum positive and within 32 bits. */
@@ -122,7 +126,9 @@ static tw_status check_s8(const tw_call *call, uint64_t *work)
 {
     const tw_softmax_table *t;
     int32_t i;
-    const tw_status status = check(call, TW_S8, work);
+    const int wide =
+        call->out_count == 1 && call->out[0].tensor && call->out[0].tensor->dtype == TW_S16;
+    const tw_status status = check(call, TW_S8, wide ? TW_S16 : TW_S8, work);
     if (status != TW_OK || call->blob_count != 1 || call->blobs[0].bytes != sizeof *t)
         return TW_E_CHECK;
     t = (const tw_softmax_table *)call->blobs[0].data;

@@ -49,8 +49,8 @@ static void floats(void **unused)
         tw_case c;
         bool is_log = seed % 3 == 2;
         open_case(&c, seed, TW_F32, 40);
-        tw_softmax_attributes a = {c.axis,
-                                   is_log ? 1.0f : (float)tw_operate_range(&c.seed, 0, 30) * 0.1f};
+        tw_softmax_attributes a = {
+            c.axis, is_log ? 1.0f : (float)tw_operate_range(&c.seed, 0, 30) * 0.1f, TW_NO_DTYPE};
         tw_log_softmax_attributes l = {c.axis - c.x->shape.rank};
         tw_node *node = tw_operate_node(c.graph, is_log ? "LogSoftmax" : "Softmax", &c.x, 1,
                                         is_log ? (void *)&l : (void *)&a);
@@ -197,7 +197,7 @@ static void int8(void **unused)
         tw_case c;
         open_case(&c, seed, TW_S8, seed % 30 == 0 ? 3000 : 60);
         float scale = powf(10.0f, (float)tw_operate_range(&c.seed, -40, 10) * 0.1f);
-        tw_softmax_attributes a = {c.axis, seed % 4 ? 1.0f : 0.37f};
+        tw_softmax_attributes a = {c.axis, seed % 4 ? 1.0f : 0.37f, TW_NO_DTYPE};
         bool usual = seed % 3 != 0;
         float out_scale = usual ? 1.0f / 256 : 0.0101f;
         int32_t zero = usual ? -128 : -50;
@@ -273,7 +273,7 @@ static void refusals(void **unused)
              *wide = tw_operate_value(g, TW_S8, 1, far, &s);
     tw_diag diag = {0};
     assert_null(tw_graph_node(g, tw_op_by_name("Softmax"), "n", &x, 1, 1, NULL,
-                              &(tw_softmax_attributes){2, 1}, &diag));
+                              &(tw_softmax_attributes){2, 1, TW_NO_DTYPE}, &diag));
     assert_non_null(strstr(diag.message, "axis 2 does not exist"));
     refuse(tw_operate_node(g, "Softmax", &h, 1, NULL), arena, TW_CODE_UNSUPPORTED,
            "no kernel for f16");

@@ -4,6 +4,7 @@
 
 #include "import/tflite/tflite.h"
 #include "ops/lstm.h"
+#include "ops/svdf.h"
 
 /* The variable tensor of input i as a state of this shape: zero before the first run. */
 static tw_value *state_of(tw_tfl_node *n, int i, int rank, const int32_t *dim)
@@ -50,8 +51,7 @@ enum {
     LSTM_PROJECTION_BIAS = 17,
     LSTM_HIDDEN = 18,
     LSTM_CELL = 19,
-    LSTM_NORM = 20, /* to 23 */
-    LSTM_INPUTS = 24
+    LSTM_NORM = 20 /* to 23 */
 };
 
 /* Four constants of the same shape one behind the other, as floats where x is float. */
@@ -175,4 +175,46 @@ bool tw_tfl_op_unidirectional_sequence_lstm(tw_tfl_node *n)
         return TW_TFL_FAIL(n, "the cell's bound is %g", (double)clip);
     tw_value *y = lstm(n, time_major ? swap_time(n, x) : x, clip);
     return y && tw_tfl_set(n, 0, time_major ? swap_time(n, y) : y);
+}
+
+/* ---- singular value decomposition filters ---- */
+
+bool tw_tfl_op_svdf(tw_tfl_node *n)
+{
+    enum { SVDF_X, SVDF_FEATURE, SVDF_TIME, SVDF_BIAS, SVDF_STATE };
+    tw_value *x = tw_tfl_in(n, SVDF_X), *f = tw_tfl_in(n, SVDF_FEATURE);
+    tw_value *t = tw_tfl_in(n, SVDF_TIME), *b = tw_tfl_in(n, SVDF_BIAS);
+    const tw_opdef *op = tw_op_by_name("Svdf");
+    tw_clamp clamp;
+    if (!x || !f || !t || !op)
+        return false;
+    if (x->shape.rank != 2 || t->shape.rank != 2)
+        return TW_TFL_FAIL(n, "input and time weights must be matrices");
+    if (!tw_tfl_activation(n, tw_tfl_byte(n, TW_FIELD(SVDF, fused_activation_function), 0), &clamp))
+        return false;
+    if (x->shape.dtype == TW_F32 && f->shape.dtype == TW_S8)
+        f = tw_build1(n->b, "Dequantize", f, NULL);
+    if (x->shape.dtype == TW_F32 && t->shape.dtype == TW_S8)
+        t = tw_build1(n->b, "Dequantize", t, NULL);
+    if (b)
+        b = tw_build_with_quant(n->b, b, (tw_quant){0, 0, NULL, NULL});
+    const int64_t memory = (int64_t)t->shape.dim[0] * t->shape.dim[1];
+    const int32_t dim[2] = {x->shape.dim[0], (int32_t)memory};
+    tw_value *s = memory <= INT32_MAX ? state_of(n, SVDF_STATE, 2, dim) : NULL;
+    if (!s || n->b->diag->code != TW_CODE_OK)
+        return false;
+    tw_value *in[] = {x, f, t, b, s};
+    const tw_svdf_attributes attributes = {tw_tfl_int(n, TW_FIELD(SVDF, rank), 0)};
+    tw_node *node =
+        tw_graph_node(n->b->graph, op, n->b->node, in, 5, 2, NULL, &attributes, n->b->diag);
+    tw_quant quant;
+    if (!node || !tw_tfl_quant(n->import, tw_tfl_out_tensor(n, 0), &quant))
+        return false;
+    node->out[0]->quant = quant;
+    node->out[1]->quant = s->quant;
+    /* The int8 reference leaves the activation to the result's zero point. */
+    if (x->shape.dtype == TW_F32)
+        node->clamp = clamp;
+    return tw_graph_state_next(n->b->graph, s, node->out[1], n->b->diag) &&
+           tw_tfl_set(n, 0, node->out[0]);
 }

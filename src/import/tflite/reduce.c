@@ -45,11 +45,13 @@ bool tw_tfl_op_softmax(tw_tfl_node *n)
 {
     tw_value *x = tw_tfl_in(n, 0);
     float beta = tw_tfl_float(n, TW_FIELD(Softmax, beta), 0);
-    return x && tw_tfl_set(
-                    n, 0,
-                    tw_tfl_compute(n, 0, "Softmax", &x, 1,
-                                   TW_SETTINGS(tw_set_int("axis", -1), tw_set_float("beta", beta)),
-                                   tw_tfl_no_clamp()));
+    if (!x || !tw_tfl_wants(n, 0))
+        return x != NULL;
+    const tw_setting settings[] = {tw_set_int("axis", -1),
+                                   tw_set_float("beta", beta),
+                                   tw_set_int("dtype", tw_tfl_dtype(tw_tfl_out_tensor(n, 0))),
+                                   {.name = NULL}};
+    return tw_tfl_set(n, 0, tw_tfl_compute(n, 0, "Softmax", &x, 1, settings, tw_tfl_no_clamp()));
 }
 
 static bool is_float(tw_tfl_node *n, const tw_value *x)
