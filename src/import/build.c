@@ -68,7 +68,7 @@ static bool apply(tw_builder *b, const tw_opdef *op, const tw_setting *s, void *
     for (int i = 0; i < op->attribute_count && !a; i++)
         if (strcmp(op->attributes[i].name, s->name) == 0)
             a = &op->attributes[i];
-    if (!a)
+    if (!a || !attributes)
         return set_failed(b, op, s, "the operator has no such attribute in this build");
     void *field = (char *)attributes + a->offset;
     bool is_float = a->kind == TW_ATTRIBUTE_FLOAT, is_list = a->kind == TW_ATTRIBUTE_INTS;

@@ -65,8 +65,12 @@ static bool word(tw_npy *h, const char *text)
 /* 'text', at most size - 1 characters. */
 static bool quoted(tw_npy *h, char *text, size_t size)
 {
-    char quote = skip(h, '\'') ? '\'' : skip(h, '"') ? '"' : 0;
+    char quote = 0;
     size_t n = 0;
+    if (skip(h, '\''))
+        quote = '\'';
+    else if (skip(h, '"'))
+        quote = '"';
     while (quote && h->at < h->end && *h->at != quote && n + 1 < size)
         text[n++] = *h->at++;
     text[n] = 0;
@@ -75,7 +79,7 @@ static bool quoted(tw_npy *h, char *text, size_t size)
 
 static bool read_descr(tw_npy *h)
 {
-    char text[16];
+    char text[16] = {0};
     if (!quoted(h, text, sizeof text))
         return tw_fail(h->diag, TW_CODE_UNSUPPORTED, NULL, NULL,
                        "arrays of records are not supported; save a plain array");

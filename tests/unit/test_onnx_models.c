@@ -83,7 +83,7 @@ static const uint8_t *run(tw_arena *arena, const char *folder, uint64_t seed, si
     options.random_bands = seed;
     tw_diag diag = {0};
     tw_compiled compiled;
-    tw_session session;
+    tw_session session = {.arena = NULL};
     char text[2048];
     const char *files[MOST];
     if (!tw_compile_file(tw_format(arena, "%s/model.onnx", folder), &options, &compiled, &diag) ||

@@ -95,6 +95,14 @@ static void read_attribute(tw_case *c, char *text)
     }
 }
 
+/* "a,b" to "a b" */
+static void spaced(char *names)
+{
+    for (; *names; names++)
+        if (*names == ',')
+            *names = ' ';
+}
+
 /* OP [DOMAIN:]INPUTS -> OUTPUTS ATTRIBUTES */
 static void read_node(tw_case *c, char *text)
 {
@@ -107,10 +115,8 @@ static void read_node(tw_case *c, char *text)
         inputs = colon + 1;
         *colon = 0;
     }
-    for (char *at = inputs; *at; at++)
-        *at = *at == ',' ? ' ' : *at;
-    for (char *at = outputs; *at; at++)
-        *at = *at == ',' ? ' ' : *at;
+    spaced(inputs);
+    spaced(outputs);
     tw_onnx_write_node(&c->model, op, strcmp(inputs, "-") == 0 ? "" : inputs, outputs);
     if (domain)
         tw_onnx_write_domain(&c->model, domain);
@@ -219,7 +225,7 @@ static void every_case(void **state)
         if (strncmp(line, "case ", 5) == 0) {
             c = (tw_case){.arena = tw_arena_new(), .title = line + 5};
         } else if (strncmp(line, "opset ", 6) == 0) {
-            c.model = tw_onnx_write(c.arena, atoi(line + 6));
+            c.model = tw_onnx_write(c.arena, (int)strtol(line + 6, NULL, 10));
         } else if (strncmp(line, "node ", 5) == 0) {
             read_node(&c, line + 5);
         } else if (strcmp(line, "end") == 0) {

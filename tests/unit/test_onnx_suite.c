@@ -219,6 +219,7 @@ static void run_folder(const char *root, int least)
         fprintf(stderr, "SKIPPED: %s is not there\n", root);
         tw_arena_free(arena);
         skip();
+        return;
     }
     for (struct dirent *e = readdir(dir); e; e = readdir(dir)) {
         const char *folder = tw_format(arena, "%s/%s", root, e->d_name);

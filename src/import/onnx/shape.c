@@ -312,7 +312,7 @@ bool tw_onnx_op_range(tw_onnx_node *n)
         v[i] = tw_constant_at(n->in[i], 0);
     }
     double count = ceil((v[1] - v[0]) / v[2]);
-    if (v[2] == 0 || !(fabs(count) <= TW_BUILD_LIMIT / 8))
+    if (v[2] == 0 || !(fabs(count) <= (double)TW_BUILD_LIMIT / 8))
         return TW_ONNX_FAIL(n, "the range from %g to %g in steps of %g has too many elements", v[0],
                             v[1], v[2]);
     int32_t dim[1] = {count > 0 ? (int32_t)count : 0};
