@@ -64,7 +64,7 @@ bool tw_is_uniform(const tw_value *value, float *element)
         return false;
     const float *f = value->data;
     for (int64_t i = 1; i < count; i++)
-        if (memcmp(&f[i], &f[0], sizeof *f) != 0)
+        if (f[i] != f[0] || signbit(f[i]) != signbit(f[0])) /* NaN is not uniform */
             return false;
     *element = f[0];
     return true;

@@ -17,7 +17,7 @@ static tw_value *stored_uniform(tw_graph *graph, const tw_value *value)
         return NULL;
     tw_shape shape = value->shape;
     shape.dtype = TW_S8;
-    int8_t q = element > 0 ? 1 : element < 0 ? -1 : 0;
+    int q = element > 0 ? 1 : element < 0 ? -1 : 0;
     size_t count = (size_t)tw_shape_elements(&shape);
     int8_t *data = tw_alloc(graph->arena, count + 1);
     memset(data, q, count);

@@ -40,9 +40,12 @@ static stored *stored_of(rewrite *r, const tw_value *value)
 static tw_value *convert(rewrite *r, const tw_value *value, const tw_order *order)
 {
     stored *s = stored_of(r, value);
-    for (const form *f = &s->own; f; f = f->next)
-        if (tw_order_equal(&f->order, order))
-            return f->value;
+    const form *known = &s->own;
+    do {
+        if (tw_order_equal(&known->order, order))
+            return known->value;
+        known = known->next;
+    } while (known);
     tw_shape wanted = tw_order_shape(&s->shape, order);
     wanted.dtype = s->own.value->shape.dtype;
     tw_value *made;
@@ -286,8 +289,8 @@ static void rewrite_source(rewrite *r, tw_value *value, const tw_place *place)
 bool tw_layout_apply(tw_layout *layout, tw_diag *diag)
 {
     tw_graph *graph = layout->graph;
-    rewrite r = {layout, graph, NULL, diag};
-    r.values = tw_alloc_array(layout->arena, (size_t)graph->value_count + 1, sizeof *r.values);
+    size_t values = (size_t)graph->value_count + 1;
+    rewrite r = {layout, graph, tw_alloc_array(layout->arena, values, sizeof(stored)), diag};
     for (int v = 0; v < graph->value_count; v++) {
         graph->values[v]->index = v;
         r.values[v].shape = graph->values[v]->shape;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "ops/axes.h"
+
 /* ---- orders ---- */
 
 tw_order tw_order_identity(int rank)
@@ -203,15 +205,12 @@ int tw_space_rank(const tw_node *node, tw_carry carry)
     return carry == TW_CARRY_ELEMENTWISE ? node->out[0]->shape.rank : node->in[0]->shape.rank;
 }
 
-/* Bit i: the reduction removes axis i. */
+/* Bit i: the reduction removes axis i. (The checker has refused axes that are not there.) */
 static unsigned reduced_axes(const tw_node *node)
 {
-    const tw_ints *axes = tw_ints_of(node, "axes");
     int rank = node->in[0]->shape.rank;
-    unsigned mask = axes->count == 0 ? (1u << rank) - 1 : 0;
-    for (int i = 0; i < axes->count; i++)
-        mask |= 1u << (axes->v[i] < 0 ? axes->v[i] + rank : axes->v[i]);
-    return mask;
+    int32_t mask = rank > 0 ? tw_axis_mask(tw_ints_of(node, "axes"), rank) : 0;
+    return mask < 0 ? 0 : (unsigned)mask;
 }
 
 /* The axis of the result that axis `axis` of the operand is; kept axes only. */
