@@ -175,7 +175,7 @@ static void insert(tw_tree *t, int interval, int first, int last)
 
 static void collect(tw_tree *t, int node)
 {
-    for (int l = t->head[node]; l; l = t->links[l - 1].next) {
+    for (int l = t->head[node]; l && t->links; l = t->links[l - 1].next) {
         int i = t->links[l - 1].interval;
         if (t->seen[i] != t->query) {
             t->seen[i] = t->query;
