@@ -124,8 +124,7 @@ static int is_joined(const tw_image *m)
 /* Can the images be taken as one long row of pixels? */
 static int is_flat(const tw_window_spans *w, const tw_image *in, const tw_image *out)
 {
-    return is_single(&w->axis[0]) && is_single(&w->axis[1]) && is_joined(in) && is_joined(out) &&
-           in->begin[1] <= out->begin[1] && in->end[1] >= out->end[1];
+    return is_single(&w->axis[0]) && is_single(&w->axis[1]) && is_joined(in) && is_joined(out);
 }
 
 static void flatten(tw_image *m)

@@ -292,13 +292,50 @@ static void test_overflow(void **unused)
     }
 }
 
+/* With one scale for the weights the reference multiplies the two scales in float, with one for each
+ * channel in double. These scales tell the difference. */
+static void test_multipliers(void **unused)
+{
+    (void)unused;
+    const float x_scale = 0.1f, w_scale = 0.3f, y_scale = 0.7f;
+    float product = x_scale * w_scale;
+    double reals[2] = {(double)product / (double)y_scale,
+                       (double)x_scale * (double)w_scale / (double)y_scale};
+    for (int each = 0; each < 2; each++) {
+        uint64_t state = 1;
+        tw_arena *arena = tw_arena_new();
+        tw_graph *graph = tw_graph_new(arena, "multipliers");
+        int32_t x[2] = {1, 4}, w[2] = {2, 4}, zeros[2] = {0, 0};
+        float scales[2] = {w_scale, w_scale};
+        tw_value *in[2] = {tw_operate_value(graph, TW_S8, 2, x, &state),
+                           tw_operate_value(graph, TW_S8, 2, w, &state)};
+        in[0]->quant = tw_quant_per_tensor(arena, x_scale, 3);
+        in[1]->quant = (tw_quant){each ? 2 : 1, 0, scales, zeros};
+        tw_node *node = tw_operate_node(graph, "FullyConnected", in, 2, NULL);
+        node->out[0]->quant = tw_quant_per_tensor(arena, y_scale, 0);
+        tw_lowering lowering = {0};
+        tw_diag diag = {0};
+        assert_true(node->op->lower(node, arena, &lowering, &diag));
+        for (int c = 0; c < 2; c++) {
+            int32_t multiplier = ((const int32_t *)lowering.blob[0].data)[c];
+            int32_t shift = ((const int32_t *)lowering.blob[1].data)[c];
+            int exponent;
+            double want = round(ldexp(frexp(reals[each], &exponent), 31));
+            assert_int_equal(multiplier, (int64_t)want);
+            assert_int_equal(shift, exponent);
+        }
+        tw_arena_free(arena);
+    }
+    assert_true(reals[0] != reals[1]);
+    assert_true(fabs(reals[0] / reals[1] - 1) > 0x1p-30);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_float),
-        cmocka_unit_test(test_int8),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_float),       cmocka_unit_test(test_int8),
+        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_multipliers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
