@@ -96,7 +96,8 @@ static void add_state_order(tw_reorder *r)
         int writer = r->step_of[next->producer->index];
         int *after = tw_alloc_array(r->arena, (size_t)r->s->step_count, sizeof(int));
         int count = r->tasks[writer].after_count;
-        memcpy(after, r->tasks[writer].after, sizeof(int) * (size_t)count);
+        if (count)
+            memcpy(after, r->tasks[writer].after, sizeof(int) * (size_t)count);
         for (int t = 0; t < r->s->step_count; t++) {
             const tw_node *node = r->s->steps[t].node;
             bool reads = false;

@@ -104,7 +104,7 @@ enum {
 /* Is the view stored without gaps (its band is one contiguous slice)? Follows strides only. */
 static inline int tw_is_dense(const tw_tensor *t)
 {
-    int32_t expected = 1;
+    int64_t expected = 1;
     for (int i = (int)t->rank - 1; i >= 0; i--) {
         if (t->dim[i] != 1 && t->stride[i] != expected)
             return 0;

@@ -111,8 +111,8 @@ static bool lower_as_fixture(const tw_node *node, tw_arena *arena, tw_lowering *
     const int32_t *multiplier = tw_golden_array(g, "output_mult", "int32", &count);
     const int32_t *shift = tw_golden_array(g, "output_shift", "int32", &count);
     for (uint32_t c = 0; c < channels; c++) {
-        int32_t m = (int32_t)tw_golden_number(g, "OUTPUT_MULTIPLIER", NAN);
-        int32_t s = (int32_t)tw_golden_number(g, "OUTPUT_SHIFT", NAN);
+        int32_t m = (int32_t)tw_golden_number(g, "OUTPUT_MULTIPLIER", 0);
+        int32_t s = (int32_t)tw_golden_number(g, "OUTPUT_SHIFT", 0);
         if (multiplier && shift) {
             assert_int_equal(count, channels);
             m = multiplier[c];
