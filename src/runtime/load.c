@@ -231,8 +231,11 @@ static tw_status check_stream(const tw_model *m, const tw_plan_segment *segment,
     if (s->tensor >= m->tensor_count)
         return TW_E_FORMAT;
     t = &m->tensors[s->tensor];
+    status = check_tensor(m, t, segment->axis, &bytes);
+    if (status != TW_OK)
+        return status;
     /* Rows of other streams matter to operands that map them, and are checked there. */
-    if (t->region == TW_REGION_CONSTANT || t->region >= TW_MAX_REGIONS ||
+    if (t->region == TW_REGION_CONSTANT ||
         ((t->window != 0 || s->producer == TW_ABSENT) && !rows_are_slices(t, segment->axis)) ||
         (t->window != 0 && (segment->axis >= t->rank || !tw_is_dense(t))))
         return TW_E_FORMAT;
@@ -250,9 +253,6 @@ static tw_status check_stream(const tw_model *m, const tw_plan_segment *segment,
             t->window == 0)
             return TW_E_FORMAT;
     }
-    status = check_tensor(m, t, segment->axis, &bytes);
-    if (status != TW_OK)
-        return status;
     return t->region != TW_REGION_FAST || spares_counters(segment, t->offset, bytes) ? TW_OK
                                                                                      : TW_E_FORMAT;
 }
