@@ -152,7 +152,9 @@ const char *cli_visible(const char *text, char room[CLI_VISIBLE])
         unsigned char c = (unsigned char)text[i], next = (unsigned char)text[i + 1];
         bool control = c < ' ' || c == 127 || (c == 0xC2 && next >= 0x80 && next < 0xA0) ||
                        (c >= 0x80 && !valid);
-        room[at++] = control ? '?' : (char)c;
+        if (control)
+            c = '?';
+        memcpy(&room[at++], &c, 1);
     }
     room[at] = 0;
     json_decref(valid);

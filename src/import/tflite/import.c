@@ -93,7 +93,7 @@ static bool import_operator(tw_tfl_import *import, const tw_tfl_operator *operat
         return false;
     if (++import->operators > MOST_OPERATORS)
         return TW_TFL_UNSUPPORTED(&n, "more than %d operators", MOST_OPERATORS);
-    bool ok = n.row->import(&n) && import->b.diag->code == TW_CODE_OK;
+    bool ok = n.row && n.row->import(&n) && import->b.diag->code == TW_CODE_OK;
     if (!ok && import->b.diag->code == TW_CODE_OK)
         return TW_TFL_FAIL(&n, "the operator could not be imported");
     return ok;

@@ -251,7 +251,7 @@ bool tw_tfl_op_range(tw_tfl_node *n)
         v[i] = tw_constant_at(tw_tfl_in(n, i), 0);
     }
     double count = v[2] != 0 ? ceil((v[1] - v[0]) / v[2]) : -1;
-    if (!(count >= -1e9 && count <= TW_BUILD_LIMIT / 8) || v[2] == 0)
+    if (!(count >= -1e9 && count <= TW_BUILD_LIMIT / 8.0) || v[2] == 0)
         return TW_TFL_FAIL(n, "a range from %g to %g by %g", v[0], v[1], v[2]);
     int length = count > 0 ? (int)count : 0;
     if (tw_tfl_in(n, 0)->shape.dtype == TW_F32) {

@@ -154,7 +154,8 @@ static void copy_elements(const tw_tfl_tensor *tensor, tw_dtype dtype, const uin
         unpack_int4(from, count, (int8_t *)to);
         return;
     }
-    memcpy(to, from, (size_t)count * tw_dtype_bytes(dtype));
+    if (from)
+        memcpy(to, from, (size_t)count * tw_dtype_bytes(dtype));
     for (int64_t i = 0; i < count && dtype == TW_BOOL; i++)
         to[i] = to[i] != 0;
     for (int64_t i = 0; i < count && is_shifted(tensor); i++)
@@ -164,7 +165,7 @@ static void copy_elements(const tw_tfl_tensor *tensor, tw_dtype dtype, const uin
 tw_value *tw_tfl_constant(tw_tfl_import *import, const tw_tfl_tensor *tensor)
 {
     tw_dtype dtype = tw_tfl_dtype(tensor);
-    tw_shape shape;
+    tw_shape shape = {0};
     tw_quant quant;
     if (tensor->is_sparse) {
         tensor_fail(import, TW_CODE_UNSUPPORTED, tensor, "sparse tensors are not supported", "");
