@@ -21,9 +21,9 @@ static bool has_extents(const tw_value *v, int rank, int32_t a, int32_t b, int32
 static bool shape(const tw_shape_call *call)
 {
     const tw_value *in[6] = {NULL};
-    for (int i = 0; i < call->in_count; i++)
+    for (int i = 2; i < call->in_count; i++)
         in[i] = call->in[i];
-    const tw_shape *x = &in[0]->shape, *w = &in[1]->shape;
+    const tw_shape *x = &call->in[0]->shape, *w = &call->in[1]->shape;
     if (x->rank != 3 || w->rank != 3 || w->dim[0] != TW_LSTM_GATES)
         return TW_SHAPE_FAIL(call, "x must be [N, T, I] and w [4, O, I]; they have rank %d and %d",
                              x->rank, w->rank);
