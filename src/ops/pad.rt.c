@@ -66,7 +66,7 @@ static void pad_line(const tw_padding *p, char *to, const char *from)
         fill_run(to, inside - l->first, l->out_step, p->fill, p->bytes);
         fill_run(to + (outside - l->first) * l->out_step, end - outside, l->out_step, p->fill,
                  p->bytes);
-    } else {
+    } else if (from) {
         for (i = l->first; i < end; i++)
             if (i < inside || i >= outside)
                 memmove(to + (i - l->first) * l->out_step,

@@ -20,6 +20,8 @@ static tw_status open(tw_svdf_job *job, const tw_call *call)
 {
     const tw_tensor *f = call->in[FEATURE].tensor, *t = call->in[TIME].tensor;
     const tw_view *y = &call->out[0];
+    if (!f || !t)
+        return TW_E_SCHEDULE;
     for (uint32_t i = 0; i < call->in_count; i++)
         if (call->in[i].tensor && !tw_is_whole(&call->in[i]))
             return TW_E_SCHEDULE;
