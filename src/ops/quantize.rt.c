@@ -40,9 +40,9 @@ static tw_status run(const tw_call *call)
 
 static tw_status check(const tw_call *call, uint64_t *work)
 {
-    const tw_quantize_attributes *a = (const tw_quantize_attributes *)call->attributes;
     int32_t low, high;
-    if (tw_check_elements(call, work) != TW_OK || call->attribute_bytes != sizeof *a ||
+    if (tw_check_elements(call, work) != TW_OK ||
+        call->attribute_bytes != sizeof(tw_quantize_attributes) ||
         call->in[0].tensor->dtype != TW_F32 ||
         !tw_integer_limits(call->out[0].tensor->dtype, &low, &high) || !tw_scale_table_ok(call))
         return TW_E_CHECK;
