@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ops/op.h"
+#include "runtime/rows.h"
 
 typedef struct tw_evaluation {
     tw_node *node;
@@ -30,12 +31,6 @@ static void set_rows(tw_view *view, char *base, int32_t row, int32_t rows)
                             (int64_t)tw_dtype_bytes(view->tensor->dtype);
 }
 
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    int64_t q = a / b;
-    return q - (a % b != 0 && (a < 0) != (b < 0));
-}
-
 /* The axis to band on: the first with more than one output row, all before it of extent 1. */
 static int band_axis(const tw_node *node)
 {
@@ -54,8 +49,8 @@ static void narrow(tw_evaluation *e, int32_t row, int32_t rows)
         tw_view *v = &e->in[i];
         if (!v->tensor || m->rows != TW_ROWS_MAPPED)
             continue;
-        int64_t first = floor_div((int64_t)row * m->den + m->off2, m->num);
-        int64_t end = -floor_div(-((int64_t)(row + rows) * m->den - m->off), m->num);
+        int64_t first = tw_floor_div((int64_t)row * m->den + m->off2, m->num);
+        int64_t end = -tw_floor_div(-((int64_t)(row + rows) * m->den - m->off), m->num);
         int32_t extent = v->tensor->dim[v->axis];
         first = first < 0 ? 0 : first > extent ? extent : first;
         end = end < first ? first : end > extent ? extent : end;

@@ -4,7 +4,7 @@
 #include "base/diag.h"
 #include "ops/op.h"
 
-static tw_value *root_of(tw_value *v)
+const tw_value *tw_view_root(const tw_value *v)
 {
     while (v->producer && v->producer->op->kind == TW_VIEW)
         v = v->producer->in[0];
@@ -26,7 +26,7 @@ bool tw_own_outputs(tw_graph *graph, tw_diag *diag)
 {
     for (int i = 0; i < graph->output_count; i++) {
         tw_value *out = graph->outputs[i];
-        if (!root_of(out)->data)
+        if (!tw_view_root(out)->data)
             continue;
         tw_value *copy = copy_of(graph, out, diag);
         if (!copy)
@@ -63,7 +63,7 @@ static bool is_direct(const tw_graph *graph, int state, const int *last_reader)
     if (last_reader[state] > producer->index || !producer->op->in_place)
         return false;
     for (int i = 0; i < producer->in_count; i++)
-        if (producer->in[i] && root_of(producer->in[i]) == s->current &&
+        if (producer->in[i] && tw_view_root(producer->in[i]) == s->current &&
             !producer->op->in_place(producer, i))
             return false;
     return true;
@@ -78,7 +78,8 @@ static void find_last_readers(const tw_graph *graph, int *last_reader)
     for (int n = 0; n < graph->node_count; n++) {
         graph->nodes[n]->index = n;
         for (int i = 0; i < graph->nodes[n]->in_count; i++) {
-            tw_value *root = graph->nodes[n]->in[i] ? root_of(graph->nodes[n]->in[i]) : NULL;
+            const tw_value *root =
+                graph->nodes[n]->in[i] ? tw_view_root(graph->nodes[n]->in[i]) : NULL;
             if (root && root->is_state && graph->nodes[n]->op->kind != TW_VIEW)
                 last_reader[root->index] = n;
         }
@@ -90,9 +91,9 @@ bool tw_own_states(tw_graph *graph, tw_diag *diag)
     /* What becomes of one state by way of another is taken before either changes. */
     for (int i = 0; i < graph->state_count; i++) {
         tw_state *s = &graph->states[i];
-        if (s->next && root_of(s->next) == s->current)
+        if (s->next && tw_view_root(s->next) == s->current)
             s->next = NULL;
-        else if (s->next && root_of(s->next)->is_state)
+        else if (s->next && tw_view_root(s->next)->is_state)
             s->next = copy_of(graph, s->next, diag);
         else
             continue;

@@ -15,17 +15,10 @@ typedef struct tw_reorder {
     int *step_of; /* by node->index: step, or -1 */
 } tw_reorder;
 
-static const tw_value *root_of(const tw_value *v)
-{
-    while (v->producer && v->producer->op->kind == TW_VIEW)
-        v = v->producer->in[0];
-    return v;
-}
-
 /* Roots that an output or a state's next value is a view of stay live. */
 static void mark_kept(tw_reorder *r, const tw_value *v)
 {
-    int item = r->item_of[root_of(v)->index];
+    int item = r->item_of[tw_view_root(v)->index];
     if (item)
         r->items[item - 1].kept = true;
 }
@@ -69,7 +62,7 @@ static void add_task(tw_reorder *r, int t)
     task->extra = (int64_t)step->lowering.scratch + step->lowering.memory;
     task->over = -1;
     for (int i = 0; i < node->in_count; i++) {
-        int item = node->in[i] ? r->item_of[root_of(node->in[i])->index] : 0;
+        int item = node->in[i] ? r->item_of[tw_view_root(node->in[i])->index] : 0;
         if (!item)
             continue; /* a constant or a state */
         bool twice = false;
@@ -102,7 +95,7 @@ static void add_state_order(tw_reorder *r)
             const tw_node *node = r->s->steps[t].node;
             bool reads = false;
             for (int k = 0; k < node->in_count; k++)
-                reads |= node->in[k] && root_of(node->in[k]) == g->states[i].current;
+                reads |= node->in[k] && tw_view_root(node->in[k]) == g->states[i].current;
             if (reads && t != writer)
                 after[count++] = t;
         }

@@ -6,13 +6,6 @@
 
 #include "plan/ends.h"
 
-static const tw_value *root_of(const tw_value *v)
-{
-    while (v->producer && v->producer->op->kind == TW_VIEW)
-        v = v->producer->in[0];
-    return v;
-}
-
 static int64_t aligned(int64_t bytes)
 {
     return (bytes + TW_PLAN_ALIGN - 1) / TW_PLAN_ALIGN * TW_PLAN_ALIGN;
@@ -38,7 +31,7 @@ static void add_step(tw_scene *scene, int step, int *index_of)
         s->steps[step].at_once || s->steps[step].alone || s->steps[step].extent == 0;
     scene->first_make[step] = scene->value_count;
     for (int i = 0; i < node->in_count; i++) {
-        const tw_value *root = node->in[i] ? root_of(node->in[i]) : NULL;
+        const tw_value *root = node->in[i] ? tw_view_root(node->in[i]) : NULL;
         reads[i].value = root ? index_of[root->index] - 1 : -1;
         reads[i].view = root != node->in[i];
         if (reads[i].value >= 0) {
@@ -86,7 +79,7 @@ void tw_scene_build(tw_scene *scene, tw_schedule *s, const char *input_rows, tw_
     for (int i = 0; i < s->step_count; i++)
         add_step(scene, i, index_of);
     for (int i = 0; i < g->output_count; i++) {
-        int v = index_of[root_of(g->outputs[i])->index] - 1;
+        int v = index_of[tw_view_root(g->outputs[i])->index] - 1;
         if (v >= 0)
             scene->values[v].last = s->step_count;
     }

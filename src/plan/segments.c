@@ -14,8 +14,7 @@ static uint64_t next_random(uint64_t *state)
 /* Does the value, or what it is a view of, come from a step at or after `first`? */
 static bool made_since(const tw_schedule *s, const tw_value *v, int first)
 {
-    while (v->producer && v->producer->op->kind == TW_VIEW)
-        v = v->producer->in[0];
+    v = tw_view_root(v);
     for (int i = first; v->producer && i < s->step_count; i++)
         if (s->steps[i].node == v->producer)
             return true;
