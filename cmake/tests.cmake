@@ -67,5 +67,6 @@ if(NOT TW_SANITIZED)
     endforeach()
     tw_script_test(one-row tests/one_row/check)
     tw_script_test(docs-current scripts/docs)
+    set_tests_properties(docs-current PROPERTIES DEPENDS test_onnx_suite) # whose outcomes it compares
   endif()
 endif()

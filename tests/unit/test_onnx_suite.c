@@ -4,7 +4,9 @@
  * a wrong result, another error, a result that changes when the steps are split into bands. Inputs
  * are offered to the compiler, which takes those that fix shapes, and no others.
  *
- * With TW_SUITE_LIST set, prints a line a test: PASS, UNSUPPORTED (why) or what went wrong. */
+ * Leaves a line a test in onnx-suite.tsv in the work folder, which scripts/docs makes
+ * docs/onnx-conformance.md of: suite, test, outcome, whether all types are plain, operator, why; for an
+ * unsupported one, the operator that was refused. With TW_SUITE_LIST set, prints the outcomes too. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -15,17 +17,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/diag.h"
+#include "base/file.h"
 #include "host/compare.h"
 #include "host/session.h"
+#include "import/onnx/wire.h"
 #include "import/tensor_file.h"
+#include "onnx.pb-c.h"
 #include "support/archive.h"
+#include "support/onnx_model.h"
 #include "tilewright/compiler.h"
 
 enum { MOST = 64 };
 
-typedef enum tw_outcome { PASS, UNSUPPORTED, FAILED, WRONG, OUTCOMES } tw_outcome;
-static const char *const outcome_names[] = {"PASS", "UNSUPPORTED", "FAILED", "WRONG"};
+typedef enum tw_outcome { PASS, EXCLUDED, UNSUPPORTED, FAILED, WRONG, OUTCOMES } tw_outcome;
+static const char *const outcome_names[] = {"PASS", "EXCLUDED", "UNSUPPORTED", "FAILED", "WRONG"};
+
+static FILE *listing; /* onnx-suite.tsv */
 
 typedef struct tw_test {
     tw_arena *arena;
@@ -34,6 +41,7 @@ typedef struct tw_test {
     int in_count, out_count;
     bool readable; /* every tensor of the test is one */
     char why[2048];
+    char refused[64], reason[1024]; /* the operator that is not supported, and why */
 } tw_test;
 
 static bool file_exists(const char *path)
@@ -57,6 +65,7 @@ static int read_tensors(tw_test *t, const char *kind, tw_tensor_data *tensors)
         if (!tw_tensor_read(t->arena, path, NULL, &tensors[count], &diag)) {
             t->readable = false;
             snprintf(t->why, sizeof t->why, "%s %d: %s", kind, count, diag.message);
+            snprintf(t->reason, sizeof t->reason, "%s", diag.message);
         }
     }
     return count;
@@ -81,6 +90,8 @@ static bool matches(const tw_tensor_data *file, const tw_tensor *record)
 static tw_outcome refuse(tw_test *t, const tw_diag *diag)
 {
     tw_diag_text(diag, t->why, sizeof t->why);
+    snprintf(t->refused, sizeof t->refused, "%s", diag->operator_name);
+    snprintf(t->reason, sizeof t->reason, "%s", diag->message);
     return diag->code == TW_CODE_UNSUPPORTED ? UNSUPPORTED : FAILED;
 }
 
@@ -172,7 +183,67 @@ static tw_outcome run(tw_test *t, uint64_t bands, uint8_t **all, size_t *bytes)
     return outcome;
 }
 
-static tw_outcome try_test(const char *folder)
+/* --- what a test is about ---------------------------------------------------------------------- */
+
+static const Tw__Onnx__Graph *read_graph(tw_test *t, const char *folder)
+{
+    void *data;
+    size_t bytes;
+    tw_diag diag = {0};
+    const char *path = tw_format(t->arena, "%s/model.onnx", folder);
+    if (!tw_read_file(t->arena, path, INT32_MAX, &data, &bytes, &diag))
+        return NULL;
+    const Tw__Onnx__Model *model = (const Tw__Onnx__Model *)tw_wire_unpack(
+        &tw__onnx__model__descriptor, "model", data, bytes, t->arena, &diag);
+    return model ? model->graph : NULL;
+}
+
+/* The operator under test: the only node's; where a function has been expanded, that of the test
+ * without the expansion; else the last node's. */
+static const char *operator_of(tw_test *t)
+{
+    const Tw__Onnx__Graph *g = read_graph(t, t->folder);
+    const char *expanded = strstr(t->folder, "_expanded");
+    if (g && g->n_node > 1 && expanded) {
+        const Tw__Onnx__Graph *plain =
+            read_graph(t, tw_strndup(t->arena, t->folder, (size_t)(expanded - t->folder)));
+        g = plain ? plain : g;
+    }
+    if (!g || !g->n_node)
+        return "";
+    const Tw__Onnx__Node *node = g->node[g->n_node - 1];
+    return node->domain && *node->domain ? tw_format(t->arena, "%s.%s", node->domain, node->op_type)
+                                         : node->op_type;
+}
+
+static bool is_plain(const Tw__Onnx__ValueInfo *const *values, size_t count)
+{
+    static const int64_t plain[] = {ONNX_FLOAT, ONNX_UINT8, ONNX_INT8,
+                                    ONNX_INT32, ONNX_INT64, ONNX_BOOL};
+    for (size_t i = 0; i < count; i++) {
+        const Tw__Onnx__Type *type = values[i]->type;
+        bool found = false;
+        for (size_t k = 0; k < sizeof plain / sizeof *plain && type && type->tensor_type; k++)
+            found = found || type->tensor_type->elem_type == plain[k];
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+static void list(tw_test *t, const char *suite, tw_outcome outcome)
+{
+    const Tw__Onnx__Graph *g = read_graph(t, t->folder);
+    bool plain = g && is_plain((const Tw__Onnx__ValueInfo *const *)g->input, g->n_input) &&
+                 is_plain((const Tw__Onnx__ValueInfo *const *)g->output, g->n_output);
+    fprintf(listing, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", suite, strrchr(t->folder, '/') + 1,
+            outcome_names[outcome], plain ? "plain" : "other", operator_of(t), t->refused,
+            t->reason);
+}
+
+/* --- one test ---------------------------------------------------------------------------------- */
+
+static tw_outcome try_test(const char *suite, const char *folder)
 {
     tw_test t = {.arena = tw_arena_new(), .folder = folder, .readable = true};
     t.in_count = read_tensors(&t, "input", t.in);
@@ -190,8 +261,18 @@ static tw_outcome try_test(const char *folder)
     if (outcome > UNSUPPORTED || getenv("TW_SUITE_LIST"))
         fprintf(outcome > UNSUPPORTED ? stderr : stdout, "%s %s%s%s\n", outcome_names[outcome],
                 folder, *t.why ? ": " : "", outcome == PASS ? "" : t.why);
+    list(&t, suite, outcome);
     tw_arena_free(t.arena);
     return outcome;
+}
+
+static tw_outcome exclude_test(const char *suite, const char *folder, const char *why)
+{
+    tw_test t = {.arena = tw_arena_new(), .folder = folder};
+    snprintf(t.reason, sizeof t.reason, "%s", why);
+    list(&t, suite, EXCLUDED);
+    tw_arena_free(t.arena);
+    return EXCLUDED;
 }
 
 /* --- folders of tests -------------------------------------------------------------------------- */
@@ -201,15 +282,18 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Tests whose own data is wrong: Debian's BFLOAT16 ones hold UINT16 tensors, some without their
- * shape, cut off where the operator rounds (the current tests have it right). */
-static bool is_excluded(const char *root, const char *name)
+/* Why a test is left out, or null: its own data is wrong. */
+static const char *excluded(const char *root, const char *name)
 {
-    return strstr(root, "libonnx-testdata") && strstr(name, "BFLOAT16");
+    return strstr(root, "libonnx-testdata") && strstr(name, "BFLOAT16")
+               ? "the data is wrong: UINT16 tensors, some without a shape, cut off where the "
+                 "operator "
+                 "rounds; the current suite has it right"
+               : NULL;
 }
 
 /* Every folder in `root` that holds a model; `least` of them must pass. */
-static void run_folder(const char *root, int least)
+static void run_folder(const char *suite, const char *root, int least)
 {
     tw_arena *arena = tw_arena_new();
     const char **names = NULL;
@@ -223,7 +307,7 @@ static void run_folder(const char *root, int least)
     }
     for (struct dirent *e = readdir(dir); e; e = readdir(dir)) {
         const char *folder = tw_format(arena, "%s/%s", root, e->d_name);
-        if (is_excluded(root, e->d_name) || !file_exists(tw_format(arena, "%s/model.onnx", folder)))
+        if (!file_exists(tw_format(arena, "%s/model.onnx", folder)))
             continue;
         tw_grow(arena, &names, count, &capacity, sizeof *names);
         names[count++] = folder;
@@ -231,10 +315,12 @@ static void run_folder(const char *root, int least)
     closedir(dir);
     if (count)
         qsort(names, (size_t)count, sizeof *names, by_name);
-    for (int i = 0; i < count; i++)
-        counts[try_test(names[i])]++;
-    printf("%s: %d pass, %d unsupported, %d failed, %d wrong\n", root, counts[PASS],
-           counts[UNSUPPORTED], counts[FAILED], counts[WRONG]);
+    for (int i = 0; i < count; i++) {
+        const char *why = excluded(root, names[i]);
+        counts[why ? exclude_test(suite, names[i], why) : try_test(suite, names[i])]++;
+    }
+    printf("%s: %d pass, %d unsupported, %d excluded, %d failed, %d wrong\n", root, counts[PASS],
+           counts[UNSUPPORTED], counts[EXCLUDED], counts[FAILED], counts[WRONG]);
     tw_arena_free(arena);
     assert_int_equal(counts[FAILED] + counts[WRONG], 0);
     assert_true(counts[PASS] >= least);
@@ -243,35 +329,37 @@ static void run_folder(const char *root, int least)
 static void debian(void **state)
 {
     (void)state;
-    run_folder("/usr/share/libonnx-testdata/data/node", 400);
+    run_folder("Debian node", "/usr/share/libonnx-testdata/data/node", 400);
 }
 
 static void debian_simple(void **state)
 {
     (void)state;
-    run_folder("/usr/share/libonnx-testdata/data/simple", 1);
+    run_folder("Debian simple", "/usr/share/libonnx-testdata/data/simple", 1);
 }
 
 static void debian_pytorch(void **state)
 {
     (void)state;
-    run_folder("/usr/share/libonnx-testdata/data/pytorch-converted", 40);
+    run_folder("Debian pytorch-converted", "/usr/share/libonnx-testdata/data/pytorch-converted",
+               40);
 }
 
 static void debian_pytorch_operator(void **state)
 {
     (void)state;
-    run_folder("/usr/share/libonnx-testdata/data/pytorch-operator", 15);
+    run_folder("Debian pytorch-operator", "/usr/share/libonnx-testdata/data/pytorch-operator", 15);
 }
 
 static void run_current(const char *part, int least)
 {
     const char *folder = tw_test_unpacked("onnx-node-tests/onnx-1.23.0-928f941-node.tar.xz");
-    char path[2048];
+    char path[2048], suite[64];
     if (!folder)
         skip();
     snprintf(path, sizeof path, "%s/%s", folder, part);
-    run_folder(path, least);
+    snprintf(suite, sizeof suite, "current %s", part);
+    run_folder(suite, path, least);
 }
 
 static void current(void **state)
@@ -286,6 +374,21 @@ static void current_simple(void **state)
     run_current("simple", 1);
 }
 
+/* Beside the listing until all has run: a partial one is never read. */
+static int begin_listing(void **state)
+{
+    (void)state;
+    listing = fopen(TW_TEST_WORK "/onnx-suite.part", "w");
+    return !listing;
+}
+
+static int end_listing(void **state)
+{
+    (void)state;
+    return fclose(listing) ||
+           rename(TW_TEST_WORK "/onnx-suite.part", TW_TEST_WORK "/onnx-suite.tsv");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,5 +396,5 @@ int main(void)
         cmocka_unit_test(debian_pytorch), cmocka_unit_test(debian_pytorch_operator),
         cmocka_unit_test(current),        cmocka_unit_test(current_simple),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, begin_listing, end_listing);
 }
