@@ -1,17 +1,12 @@
 /* Convolution kernels. See conv.h for the formula and product.h for the order of sums. */
-#include "ops/conv.h"
+#include "ops/conv_job.h"
 
 #include "ops/codes.h"
-#include "ops/product.h"
 
-typedef struct tw_conv_job {
-    tw_product product;
-    const void *x, *w, *bias;
-    void *y;
-    int32_t group_outputs;
-    int32_t begin, end; /* output channels present */
+typedef struct tw_conv_s8 {
+    tw_conv_job job;
     tw_channels channels;
-} tw_conv_job;
+} tw_conv_s8;
 
 static int read_window(const tw_call *call, tw_window_spans *window)
 {
@@ -24,8 +19,7 @@ static int read_window(const tw_call *call, tw_window_spans *window)
     return tw_window_read(window, call->in[0].tensor, call->out[0].tensor, kernel, &lists, 0);
 }
 
-/* What the two types have in common. Weights may lie in any order that their strides tell. */
-static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
+tw_status tw_conv_check(const tw_call *call, uint32_t dtype, uint32_t weights, uint64_t *work)
 {
     const tw_conv_attributes *a = (const tw_conv_attributes *)call->attributes;
     const tw_tensor *x, *w, *y;
@@ -38,7 +32,7 @@ static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
     x = call->in[0].tensor;
     y = call->out[0].tensor;
     w = call->in[1].tensor;
-    if (!tw_extents_check(&call->in[1], dtype, x->rank, x->rank) || !read_window(call, &window))
+    if (!tw_extents_check(&call->in[1], weights, x->rank, x->rank) || !read_window(call, &window))
         return TW_E_CHECK;
     if (w->dim[0] < 1 || w->dim[w->rank - 1] < 1 || a->group < 1 ||
         x->dim[x->rank - 1] % a->group != 0 || w->dim[0] % a->group != 0 ||
@@ -56,7 +50,7 @@ static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
 
 static tw_status check_f32(const tw_call *call, uint64_t *work)
 {
-    tw_status status = check(call, TW_F32, work);
+    tw_status status = tw_conv_check(call, TW_F32, TW_F32, work);
     if (status == TW_OK && call->in_count == 3 &&
         !tw_vector_check(&call->in[2], TW_F32, call->in[1].tensor->dim[0]))
         return TW_E_CHECK;
@@ -65,7 +59,7 @@ static tw_status check_f32(const tw_call *call, uint64_t *work)
 
 static tw_status check_s8(const tw_call *call, uint64_t *work)
 {
-    tw_status status = check(call, TW_S8, work);
+    tw_status status = tw_conv_check(call, TW_S8, TW_S8, work);
     if (status != TW_OK)
         return status;
     return tw_is_dense(call->in[1].tensor) && tw_channels_check(call, call->in[1].tensor->dim[0])
@@ -81,10 +75,8 @@ static void visit_f32(const void *of, const tw_patch *patch)
     const tw_product *p = &job->product;
     int32_t o, next;
     for (o = job->begin; o < job->end; o = next) {
-        int32_t group = o / job->group_outputs;
-        next = (group + 1) * job->group_outputs;
-        next = next < job->end ? next : job->end;
-        tw_product_f32(p, patch, (const float *)job->x + patch->in + (ptrdiff_t)group * p->depth,
+        next = tw_conv_group_end(job, o);
+        tw_product_f32(p, patch, (const float *)job->x + patch->in + tw_conv_group_depth(job, o),
                        (const float *)job->w + o * p->w_output,
                        job->bias ? (const float *)job->bias + o : NULL,
                        (float *)job->y + patch->out + (o - job->begin), next - o);
@@ -93,20 +85,20 @@ static void visit_f32(const void *of, const tw_patch *patch)
 
 static void visit_s8(const void *of, const tw_patch *patch)
 {
-    const tw_conv_job *job = (const tw_conv_job *)of;
+    const tw_conv_s8 *all = (const tw_conv_s8 *)of;
+    const tw_conv_job *job = &all->job;
     const tw_product *p = &job->product;
     int32_t o, next;
     for (o = job->begin; o < job->end; o = next) {
-        int32_t group = o / job->group_outputs;
-        next = (group + 1) * job->group_outputs;
-        next = next < job->end ? next : job->end;
-        tw_product_s8(p, patch, (const int8_t *)job->x + patch->in + (ptrdiff_t)group * p->depth,
-                      (const int8_t *)job->w + o * p->w_output, &job->channels, o,
+        next = tw_conv_group_end(job, o);
+        tw_product_s8(p, patch, (const int8_t *)job->x + patch->in + tw_conv_group_depth(job, o),
+                      (const int8_t *)job->w + o * p->w_output, &all->channels, o,
                       (int8_t *)job->y + patch->out + (o - job->begin), next - o);
     }
 }
 
-static tw_status run(const tw_call *call, tw_conv_job *job, tw_patch_function visit)
+tw_status tw_conv_run(const tw_call *call, tw_conv_job *job, tw_patch_function visit,
+                      const void *context)
 {
     const tw_conv_attributes *a = (const tw_conv_attributes *)call->attributes;
     const tw_tensor *w = call->in[1].tensor;
@@ -136,7 +128,7 @@ static tw_status run(const tw_call *call, tw_conv_job *job, tw_patch_function vi
     p->y_pixel = out.stride[2];
     p->low = call->clamp_low;
     p->high = call->clamp_high;
-    return tw_window_walk(&window, &in, &out, visit, job);
+    return tw_window_walk(&window, &in, &out, visit, context);
 }
 
 static tw_status run_f32(const tw_call *call)
@@ -148,14 +140,14 @@ static tw_status run_f32(const tw_call *call)
             return TW_E_DATA;
         job.bias = call->in[2].data;
     }
-    return run(call, &job, visit_f32);
+    return tw_conv_run(call, &job, visit_f32, &job);
 }
 
 static tw_status run_s8(const tw_call *call)
 {
-    tw_conv_job job;
-    tw_channels_of(call, &job.channels);
-    return run(call, &job, visit_s8);
+    tw_conv_s8 all;
+    tw_channels_of(call, &all.channels);
+    return tw_conv_run(call, &all.job, visit_s8, &all);
 }
 
 TW_KERNEL(conv, f32, run_f32, check_f32);

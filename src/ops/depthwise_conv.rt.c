@@ -1,22 +1,15 @@
 /* Depthwise convolution kernels. Channels are worked on in blocks, side by side, so that input,
  * weights and sums are contiguous. */
-#include "ops/depthwise_conv.h"
+#include "ops/depthwise_job.h"
 
 #include "ops/codes.h"
-#include "ops/product.h"
 
-enum { BLOCK = 16 };
+enum { BLOCK = TW_DEPTHWISE_BLOCK };
 
-typedef struct tw_depthwise_job {
-    int32_t rows, columns; /* of the kernel */
-    int32_t multiplier;    /* output channels per input channel */
-    ptrdiff_t x_pixel, x_row, x_column, w_row, w_column, y_pixel;
-    const void *x, *w, *bias;
-    void *y;
-    int32_t begin, end; /* output channels present */
-    tw_bound low, high;
+typedef struct tw_depthwise_s8 {
+    tw_depthwise_job job;
     tw_channels channels;
-} tw_depthwise_job;
+} tw_depthwise_s8;
 
 static int read_window(const tw_call *call, tw_window_spans *window)
 {
@@ -29,7 +22,7 @@ static int read_window(const tw_call *call, tw_window_spans *window)
     return tw_window_read(window, call->in[0].tensor, call->out[0].tensor, kernel, &lists, 0);
 }
 
-static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
+tw_status tw_depthwise_check(const tw_call *call, uint32_t dtype, uint32_t weights, uint64_t *work)
 {
     const tw_tensor *x, *w, *y;
     tw_window_spans window;
@@ -37,7 +30,7 @@ static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
     if (call->in_count < 2 || call->in_count > 3 || call->out_count != 1 ||
         call->attribute_bytes != sizeof(tw_depthwise_conv_attributes) ||
         !tw_operand_check(&call->in[0], dtype, 3, 4) ||
-        !tw_operand_check(&call->in[1], dtype, 2, 3) ||
+        !tw_operand_check(&call->in[1], weights, 2, 3) ||
         !tw_operand_check(&call->out[0], dtype, 3, 4))
         return TW_E_CHECK;
     x = call->in[0].tensor;
@@ -56,34 +49,19 @@ static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
     return tw_work(work, extents, 6) ? TW_OK : TW_E_CHECK;
 }
 
-static int32_t outputs_of(const tw_call *call)
-{
-    const tw_tensor *y = call->out[0].tensor;
-    return y->dim[y->rank - 1];
-}
-
 static tw_status check_f32(const tw_call *call, uint64_t *work)
 {
-    tw_status status = check(call, TW_F32, work);
+    tw_status status = tw_depthwise_check(call, TW_F32, TW_F32, work);
     if (status == TW_OK && call->in_count == 3 &&
-        !tw_vector_check(&call->in[2], TW_F32, outputs_of(call)))
+        !tw_vector_check(&call->in[2], TW_F32, tw_depthwise_outputs(call)))
         return TW_E_CHECK;
     return status;
 }
 
 static tw_status check_s8(const tw_call *call, uint64_t *work)
 {
-    tw_status status = check(call, TW_S8, work);
-    return status == TW_OK && !tw_channels_check(call, outputs_of(call)) ? TW_E_CHECK : status;
-}
-
-/* How many of the channels from o on fit a block: all they read must be contiguous, so with a
- * multiplier a block is the outputs of one input channel. */
-static int32_t block_length(const tw_depthwise_job *job, int32_t o)
-{
-    int32_t end = job->multiplier == 1 ? job->end : (o / job->multiplier + 1) * job->multiplier;
-    end = end < job->end ? end : job->end;
-    return end - o < BLOCK ? end - o : BLOCK;
+    tw_status status = tw_depthwise_check(call, TW_S8, TW_S8, work);
+    return status == TW_OK && !tw_channels_check(call, tw_depthwise_outputs(call)) ? TW_E_CHECK : status;
 }
 
 /* `n` outputs of one pixel, the first of them o. x_step: 1, or 0 where one input channel serves all. */
@@ -118,7 +96,7 @@ static void visit_f32(const void *of, const tw_patch *patch)
     for (o = job->begin; o < job->end; o += n) {
         const float *x = (const float *)job->x + patch->in + o / job->multiplier;
         float *y = (float *)job->y + patch->out + (o - job->begin);
-        n = block_length(job, o);
+        n = tw_depthwise_length(job, o);
         for (pixel = 0; pixel < patch->pixels; pixel++) {
             const float *from = x + pixel * job->x_pixel;
             float *to = y + pixel * job->y_pixel;
@@ -133,10 +111,11 @@ static void visit_f32(const void *of, const tw_patch *patch)
 }
 
 /* Padding counts as the zero point, which the folded bias takes away again. */
-static void add_padding(const tw_depthwise_job *job, const tw_patch *patch, const int8_t *w,
+static void add_padding(const tw_depthwise_s8 *all, const tw_patch *patch, const int8_t *w,
                         uint32_t *sum, int n)
 {
-    int32_t zero = job->channels.in_zero;
+    const tw_depthwise_job *job = &all->job;
+    int32_t zero = all->channels.in_zero;
     int32_t i, j;
     int k;
     for (i = 0; i < job->rows; i++) {
@@ -152,10 +131,11 @@ static void add_padding(const tw_depthwise_job *job, const tw_patch *patch, cons
 }
 
 /* The same for int8. */
-static TW_INLINE void pixel_s8(const tw_depthwise_job *job, const tw_patch *patch, const int8_t *x,
+static TW_INLINE void pixel_s8(const tw_depthwise_s8 *all, const tw_patch *patch, const int8_t *x,
                                int8_t *y, int32_t o, const int n, const int x_step)
 {
-    const tw_channels *q = &job->channels;
+    const tw_depthwise_job *job = &all->job;
+    const tw_channels *q = &all->channels;
     const int8_t *w = (const int8_t *)job->w + o;
     const int padded = patch->rows.last - patch->rows.first != job->rows ||
                        patch->columns.last - patch->columns.first != job->columns;
@@ -165,7 +145,7 @@ static TW_INLINE void pixel_s8(const tw_depthwise_job *job, const tw_patch *patc
     for (k = 0; k < n; k++)
         sum[k] = (uint32_t)q->bias[o + k];
     if (padded && q->in_zero != 0)
-        add_padding(job, patch, w, sum, n);
+        add_padding(all, patch, w, sum, n);
     for (i = patch->rows.first; i < patch->rows.last; i++) {
         for (j = patch->columns.first; j < patch->columns.last; j++) {
             const int8_t *from = x + (i - patch->rows.first) * job->x_row +
@@ -181,26 +161,28 @@ static TW_INLINE void pixel_s8(const tw_depthwise_job *job, const tw_patch *patc
 
 static void visit_s8(const void *of, const tw_patch *patch)
 {
-    const tw_depthwise_job *job = (const tw_depthwise_job *)of;
+    const tw_depthwise_s8 *all = (const tw_depthwise_s8 *)of;
+    const tw_depthwise_job *job = &all->job;
     int32_t o, n, pixel;
     for (o = job->begin; o < job->end; o += n) {
         const int8_t *x = (const int8_t *)job->x + patch->in + o / job->multiplier;
         int8_t *y = (int8_t *)job->y + patch->out + (o - job->begin);
-        n = block_length(job, o);
+        n = tw_depthwise_length(job, o);
         for (pixel = 0; pixel < patch->pixels; pixel++) {
             const int8_t *from = x + pixel * job->x_pixel;
             int8_t *to = y + pixel * job->y_pixel;
             if (job->multiplier != 1)
-                pixel_s8(job, patch, from, to, o, n, 0);
+                pixel_s8(all, patch, from, to, o, n, 0);
             else if (n == BLOCK)
-                pixel_s8(job, patch, from, to, o, BLOCK, 1);
+                pixel_s8(all, patch, from, to, o, BLOCK, 1);
             else
-                pixel_s8(job, patch, from, to, o, n, 1);
+                pixel_s8(all, patch, from, to, o, n, 1);
         }
     }
 }
 
-static tw_status run(const tw_call *call, tw_depthwise_job *job, tw_patch_function visit)
+tw_status tw_depthwise_run(const tw_call *call, tw_depthwise_job *job, tw_patch_function visit,
+                           const void *context)
 {
     const tw_tensor *x = call->in[0].tensor, *w = call->in[1].tensor;
     tw_window_spans window;
@@ -225,7 +207,7 @@ static tw_status run(const tw_call *call, tw_depthwise_job *job, tw_patch_functi
     job->y_pixel = out.stride[2];
     job->low = call->clamp_low;
     job->high = call->clamp_high;
-    return tw_window_walk(&window, &in, &out, visit, job);
+    return tw_window_walk(&window, &in, &out, visit, context);
 }
 
 static tw_status run_f32(const tw_call *call)
@@ -237,14 +219,14 @@ static tw_status run_f32(const tw_call *call)
             return TW_E_DATA;
         job.bias = call->in[2].data;
     }
-    return run(call, &job, visit_f32);
+    return tw_depthwise_run(call, &job, visit_f32, &job);
 }
 
 static tw_status run_s8(const tw_call *call)
 {
-    tw_depthwise_job job;
-    tw_channels_of(call, &job.channels);
-    return run(call, &job, visit_s8);
+    tw_depthwise_s8 all;
+    tw_channels_of(call, &all.channels);
+    return tw_depthwise_run(call, &all.job, visit_s8, &all);
 }
 
 TW_KERNEL(depthwise_conv, f32, run_f32, check_f32);

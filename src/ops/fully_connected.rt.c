@@ -1,26 +1,21 @@
 /* Fully connected kernels. See product.h for the order of sums. */
-#include "ops/fully_connected.h"
+#include "ops/connected_job.h"
 
 #include "ops/codes.h"
-#include "ops/matrix.h"
-#include "ops/product.h"
 
-typedef struct tw_connected_job {
-    tw_product product;
-    const void *x, *w, *bias;
-    void *y;
-    tw_range outputs; /* present */
+typedef struct tw_connected_s8 {
+    tw_connected_job job;
     tw_channels channels;
-} tw_connected_job;
+} tw_connected_s8;
 
-static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
+tw_status tw_connected_check(const tw_call *call, uint32_t dtype, uint32_t weights, uint64_t *work)
 {
     const tw_tensor *x, *w, *y;
     int32_t extents[TW_MAX_RANK + 1];
     int i;
     if (call->in_count < 2 || call->in_count > 3 || call->out_count != 1 ||
         !tw_operand_check(&call->in[0], dtype, 1, TW_MAX_RANK) ||
-        !tw_extents_check(&call->in[1], dtype, 2, 2) ||
+        !tw_extents_check(&call->in[1], weights, 2, 2) ||
         !tw_operand_check(&call->out[0], dtype, 1, TW_MAX_RANK))
         return TW_E_CHECK;
     x = call->in[0].tensor;
@@ -39,7 +34,7 @@ static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
 
 static tw_status check_f32(const tw_call *call, uint64_t *work)
 {
-    tw_status status = check(call, TW_F32, work);
+    tw_status status = tw_connected_check(call, TW_F32, TW_F32, work);
     if (status == TW_OK && call->in_count == 3 &&
         !tw_vector_check(&call->in[2], TW_F32, call->in[1].tensor->dim[0]))
         return TW_E_CHECK;
@@ -48,7 +43,7 @@ static tw_status check_f32(const tw_call *call, uint64_t *work)
 
 static tw_status check_s8(const tw_call *call, uint64_t *work)
 {
-    tw_status status = check(call, TW_S8, work);
+    tw_status status = tw_connected_check(call, TW_S8, TW_S8, work);
     const tw_tensor *w = status == TW_OK ? call->in[1].tensor : NULL;
     if (!w)
         return status;
@@ -58,19 +53,10 @@ static tw_status check_s8(const tw_call *call, uint64_t *work)
                : TW_E_CHECK;
 }
 
-static tw_patch patch_of(int32_t rows)
-{
-    tw_patch patch;
-    memset(&patch, 0, sizeof patch);
-    patch.pixels = rows;
-    patch.rows.last = patch.columns.last = 1;
-    return patch;
-}
-
 static void visit_f32(const void *of, const tw_matrix_part *part)
 {
     const tw_connected_job *job = (const tw_connected_job *)of;
-    const tw_patch patch = patch_of(part->rows);
+    const tw_patch patch = tw_connected_patch(part->rows);
     tw_product_f32(&job->product, &patch, (const float *)job->x + part->a,
                    (const float *)job->w + part->b,
                    job->bias ? (const float *)job->bias + job->outputs.begin : NULL,
@@ -79,10 +65,11 @@ static void visit_f32(const void *of, const tw_matrix_part *part)
 
 static void visit_s8(const void *of, const tw_matrix_part *part)
 {
-    const tw_connected_job *job = (const tw_connected_job *)of;
-    const tw_patch patch = patch_of(part->rows);
+    const tw_connected_s8 *all = (const tw_connected_s8 *)of;
+    const tw_connected_job *job = &all->job;
+    const tw_patch patch = tw_connected_patch(part->rows);
     tw_product_s8(&job->product, &patch, (const int8_t *)job->x + part->a,
-                  (const int8_t *)job->w + part->b, &job->channels, job->outputs.begin,
+                  (const int8_t *)job->w + part->b, &all->channels, job->outputs.begin,
                   (int8_t *)job->y + part->out, job->outputs.end - job->outputs.begin);
 }
 
@@ -103,7 +90,8 @@ static tw_view as_matrix(const tw_view *view, tw_tensor *matrix)
     return result;
 }
 
-static tw_status run(const tw_call *call, tw_connected_job *job, tw_matrix_function visit)
+tw_status tw_connected_run(const tw_call *call, tw_connected_job *job, tw_matrix_function visit,
+                           const void *context)
 {
     tw_tensor x_matrix, y_matrix;
     const tw_view x = as_matrix(&call->in[0], &x_matrix), y = as_matrix(&call->out[0], &y_matrix);
@@ -123,7 +111,7 @@ static tw_status run(const tw_call *call, tw_connected_job *job, tw_matrix_funct
     p->w_depth = w->stride[1];
     p->low = call->clamp_low;
     p->high = call->clamp_high;
-    return tw_matrix_walk(&x, &call->in[1], 1, &y, visit, job);
+    return tw_matrix_walk(&x, &call->in[1], 1, &y, visit, context);
 }
 
 static tw_status run_f32(const tw_call *call)
@@ -135,15 +123,15 @@ static tw_status run_f32(const tw_call *call)
             return TW_E_DATA;
         job.bias = call->in[2].data;
     }
-    return run(call, &job, visit_f32);
+    return tw_connected_run(call, &job, visit_f32, &job);
 }
 
 static tw_status run_s8(const tw_call *call)
 {
-    tw_connected_job job;
-    tw_channels_of(call, &job.channels);
-    job.channels.w_zero = call->in[1].tensor->zero_point;
-    return run(call, &job, visit_s8);
+    tw_connected_s8 all;
+    tw_channels_of(call, &all.channels);
+    all.channels.w_zero = call->in[1].tensor->zero_point;
+    return tw_connected_run(call, &all.job, visit_s8, &all);
 }
 
 TW_KERNEL(fully_connected, f32, run_f32, check_f32);
