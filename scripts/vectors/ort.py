@@ -7,8 +7,8 @@ from onnx import helper
 from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as Missing
 
 
-def run(op, inputs, attributes=None, opset=20, domain=""):
-    """inputs: arrays. The oracle's name, and the first output as an array."""
+def run(op, inputs, attributes=None, opset=20, domain="", reference=False):
+    """inputs: arrays. reference: by ONNX's own one at once. The oracle's name, and the first output as an array."""
     element = onnx.helper.np_dtype_to_tensor_dtype
     names = [f"x{i}" for i in range(len(inputs))]
     node = helper.make_node(op, names, ["y"], domain=domain, **(attributes or {}))
@@ -19,6 +19,8 @@ def run(op, inputs, attributes=None, opset=20, domain=""):
     model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
     feeds = dict(zip(names, inputs))
     try:
+        if reference:
+            raise Missing
         session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
         return "onnxruntime " + onnxruntime.__version__, session.run(None, feeds)[0]
     except Missing:

@@ -19,16 +19,23 @@ static const tw_view *operand(const tw_call *call, uint32_t i)
     return i == 0 ? &call->out[0] : &call->in[i - 1];
 }
 
-/* Step of an operand along the output's axis k; 0 where it is broadcast. */
-static int32_t step_along(const tw_tensor *t, const tw_tensor *out, int k)
+int32_t tw_step_along(const tw_tensor *t, const tw_tensor *out, int k)
 {
     int own = k - ((int)out->rank - (int)t->rank);
     return own < 0 || t->dim[own] == 1 ? 0 : t->stride[own];
 }
 
-/* Are the rows there that the output's band needs? Operands that do not run along the band axis
- * must be whole. */
-static int has_rows(const tw_view *v, const tw_view *out)
+int tw_broadcasts(const tw_tensor *t, const tw_tensor *out)
+{
+    if (t->rank > out->rank)
+        return 0;
+    for (int k = 0; k < (int)t->rank; k++)
+        if (t->dim[k] != 1 && t->dim[k] != out->dim[k + (int)out->rank - (int)t->rank])
+            return 0;
+    return 1;
+}
+
+int tw_has_rows(const tw_view *v, const tw_view *out)
 {
     int own = (int)out->axis - ((int)out->tensor->rank - (int)v->tensor->rank);
     int32_t extent = v->tensor->rank == 0 ? 1 : v->tensor->dim[v->axis];
@@ -37,6 +44,15 @@ static int has_rows(const tw_view *v, const tw_view *out)
     if (own == (int)v->axis && extent != 1)
         return v->row <= out->row && out->rows <= v->rows - (out->row - v->row);
     return v->row == 0 && v->rows == extent;
+}
+
+const char *tw_span_start(const tw_view *v, const tw_view *out)
+{
+    const int64_t along = v->tensor->rank == 0 ? 0 : v->tensor->stride[v->axis];
+    const int64_t band =
+        out->tensor->rank == 0 ? 0 : tw_step_along(v->tensor, out->tensor, (int)out->axis);
+    return (const char *)v->data +
+           (out->row * band - v->row * along) * (int64_t)tw_dtype_bytes(v->tensor->dtype);
 }
 
 /* Add one axis outside those present, merged with the outermost where every operand's steps run on. */
@@ -83,13 +99,8 @@ static int begin(span_walk *w, const tw_call *call, uint32_t inputs)
     w->axes = 0;
     w->operands = inputs + 1;
     for (uint32_t i = 0; i < w->operands; i++) {
-        const tw_view *v = operand(call, i);
-        int32_t row = v->row, along = v->tensor->rank == 0 ? 0 : v->tensor->stride[v->axis];
-        int32_t band =
-            out->tensor->rank == 0 ? 0 : step_along(v->tensor, out->tensor, (int)out->axis);
-        w->bytes[i] = (int32_t)tw_dtype_bytes(v->tensor->dtype);
-        w->at[i] = (const char *)v->data;
-        w->at[i] += ((int64_t)out->row * band - (int64_t)row * along) * w->bytes[i];
+        w->bytes[i] = (int32_t)tw_dtype_bytes(operand(call, i)->tensor->dtype);
+        w->at[i] = tw_span_start(operand(call, i), out);
     }
     if (out->rows == 0)
         return 0;
@@ -101,7 +112,7 @@ static int begin(span_walk *w, const tw_call *call, uint32_t inputs)
         if (extent == 1)
             continue;
         for (uint32_t i = 0; i < w->operands; i++)
-            step[i] = step_along(operand(call, i)->tensor, out->tensor, k);
+            step[i] = tw_step_along(operand(call, i)->tensor, out->tensor, k);
         add_axis(w, extent, step);
     }
     add_run(w);
@@ -129,7 +140,7 @@ tw_status tw_for_each_span(const tw_call *call, uint32_t inputs, tw_span_functio
     tw_span span;
     tw_status status = TW_OK;
     for (uint32_t i = 0; i < inputs; i++)
-        if (!has_rows(&call->in[i], &call->out[0]))
+        if (!tw_has_rows(&call->in[i], &call->out[0]))
             return TW_E_SCHEDULE;
     if (!begin(&w, call, inputs))
         return TW_OK;
@@ -154,14 +165,9 @@ tw_status tw_check_spans(const tw_call *call, uint32_t inputs, uint64_t *work)
         !call->out[0].tensor)
         return TW_E_CHECK;
     const tw_tensor *out = call->out[0].tensor;
-    for (uint32_t i = 0; i < inputs; i++) {
-        const tw_tensor *t = call->in[i].tensor;
-        if (!t || t->rank > out->rank)
+    for (uint32_t i = 0; i < inputs; i++)
+        if (!call->in[i].tensor || !tw_broadcasts(call->in[i].tensor, out))
             return TW_E_CHECK;
-        for (int k = 0; k < (int)t->rank; k++)
-            if (t->dim[k] != 1 && t->dim[k] != out->dim[k + (int)out->rank - (int)t->rank])
-                return TW_E_CHECK;
-    }
     *work = (uint64_t)tw_element_count(out);
     return TW_OK;
 }

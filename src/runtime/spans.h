@@ -28,4 +28,19 @@ tw_status tw_for_each_span(const tw_call *call, uint32_t inputs, tw_span_functio
  * *work is the output's element count. */
 tw_status tw_check_spans(const tw_call *call, uint32_t inputs, uint64_t *work);
 
+/* --- what other kernels with broadcast operands need of it --- */
+
+/* Is every extent of the operand 1 or the output's, right aligned? */
+int tw_broadcasts(const tw_tensor *operand, const tw_tensor *out);
+
+/* Elements from one index of the output's axis k to the next; 0 where the operand is broadcast. */
+int32_t tw_step_along(const tw_tensor *operand, const tw_tensor *out, int k);
+
+/* Are the rows there that the output's band needs? Operands that do not run along the band axis
+ * must be whole. */
+int tw_has_rows(const tw_view *operand, const tw_view *out);
+
+/* The operand's element that meets the first element of the output's band. */
+const char *tw_span_start(const tw_view *operand, const tw_view *out);
+
 #endif

@@ -293,6 +293,15 @@ static bool accumulates(const tw_operation *p)
     return false;
 }
 
+/* Must the output come all at once? */
+static bool is_once(const tw_operation *p)
+{
+    for (int i = 0; i < p->node->in_count; i++)
+        if (p->in[i].map.rows == TW_ROWS_ONCE)
+            return true;
+    return false;
+}
+
 static void run_bands(tw_operation *p, uint64_t *state)
 {
     bool gather = accumulates(p);
@@ -300,7 +309,7 @@ static void run_bands(tw_operation *p, uint64_t *state)
     int32_t total = gather ? p->in[0].tensor.dim[p->axis] : out_rows;
     int32_t most = tw_operate_range(state, 1, total < 1 ? 1 : total);
     for (int32_t row = 0; row < total;) {
-        int32_t rows = tw_operate_range(state, 1, most);
+        int32_t rows = is_once(p) ? total : tw_operate_range(state, 1, most);
         rows = rows > total - row ? total - row : rows;
         for (int i = 0; i < p->node->in_count; i++)
             open_input(p, i, row, rows);

@@ -158,6 +158,44 @@ static void test_unet(void **state)
     assert_int_equal(transposes(unet, TW_IO_NHWC), 0);
 }
 
+/* Normalisation by instance and by group between convolutions, as channels-first models have it: it
+ * works in the convolutions' order. Its sums then run in another order. */
+static const char norms[] = "graph \"norms\" {\n"
+                            "  input %x : f32[1,4,6,5]\n"
+                            "  const %w : f32[6,3,3,4] = random 1 -1 1\n"
+                            "  const %v : f32[6,1,1,6] = random 2 -1 1\n"
+                            "  const %s : f32[6,1,1] = random 3 1 2\n"
+                            "  const %t : f32[3,2,1,1] = random 4 -1 1\n"
+                            "  %a0 = Transpose (%x) " NHWC "\n"
+                            "  %a1 = Conv (%a0, %w) {pad_begin=[1,1], pad_end=[1,1]}\n"
+                            "  %a2 = Transpose (%a1) " NCHW "\n"
+                            "  %a3 = Normalize (%a2, %s) {axes=[2,3], epsilon=0.1}\n"
+                            "  %a4 = Transpose (%a3) " NHWC "\n"
+                            "  %a5 = Conv (%a4, %v)\n"
+                            "  %a6 = Transpose (%a5) " NCHW "\n"
+                            "  %b0 = Reshape (%a6) {shape=[1,3,2,6,5]}\n"
+                            "  %b1 = Normalize (%b0, %t, %t) {axes=[2,3,4], epsilon=0.1}\n"
+                            "  %b2 = Reshape (%b1) {shape=[1,6,6,5]}\n"
+                            "  %b3 = L2Normalize (%b2) {axes=[1]}\n"
+                            "  %b4 = Lrn (%b3) {axis=1, size=3}\n"
+                            "  %b5 = Transpose (%b4) " NHWC "\n"
+                            "  %b6 = Conv (%b5, %v)\n"
+                            "  %y = Transpose (%b6) " NCHW "\n"
+                            "  output %y\n"
+                            "}\n";
+
+static void test_norms(void **state)
+{
+    (void)state;
+    for (int io = 0; io < 2; io++) {
+        tw_normalize_case c = {norms, io ? TW_IO_NHWC : TW_IO_KEEP, 1, -3, 3};
+        tw_normalized n = tw_normalize_text(&c);
+        assert_true(n.difference < 1e-5);
+        assert_int_equal(tw_count_nodes(n.after, "Transpose"), io ? 0 : 2);
+        tw_normalized_free(&n);
+    }
+}
+
 /* Squeeze and excitation: a product of the map with a vector of channels. */
 static const char excite[] = "graph \"se\" {\n"
                              "  input %x : f32[1,4,6,6]\n"
@@ -344,11 +382,12 @@ static void test_streaming(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dscnn),       cmocka_unit_test(test_resnet),
-        cmocka_unit_test(test_unet),        cmocka_unit_test(test_excite),
-        cmocka_unit_test(test_shuffle),     cmocka_unit_test(test_axes),
-        cmocka_unit_test(test_one_channel), cmocka_unit_test(test_conv1d),
-        cmocka_unit_test(test_outputs),     cmocka_unit_test(test_streaming),
+        cmocka_unit_test(test_dscnn),     cmocka_unit_test(test_resnet),
+        cmocka_unit_test(test_unet),      cmocka_unit_test(test_norms),
+        cmocka_unit_test(test_excite),    cmocka_unit_test(test_shuffle),
+        cmocka_unit_test(test_axes),      cmocka_unit_test(test_one_channel),
+        cmocka_unit_test(test_conv1d),    cmocka_unit_test(test_outputs),
+        cmocka_unit_test(test_streaming),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Reductions, softmax and batch normalisation. */
+/* Reductions and softmax. */
 #include <string.h>
 
 #include "import/onnx/onnx.h"
@@ -89,73 +89,24 @@ static tw_value *unflatten(tw_onnx_node *n, tw_value *y, const tw_shape *shape, 
     return flat ? tw_build_reshape(n->b, y, shape->rank, dim) : y;
 }
 
-tw_value *tw_onnx_softmax(tw_onnx_node *n, tw_value *x)
+/* An operator of the softmax kind: one attribute, `axis`. */
+static tw_value *along_axis(tw_onnx_node *n, const char *op, tw_value *x)
 {
     int axis;
     bool flat;
     tw_value *rows = x ? softmax_operand(n, x, &axis, &flat) : NULL;
     if (!rows)
         return NULL;
-    tw_value *y = tw_build1(n->b, "Softmax", rows, TW_SETTINGS(tw_set_int("axis", axis)));
+    tw_value *y = tw_build1(n->b, op, rows, TW_SETTINGS(tw_set_int("axis", axis)));
     return unflatten(n, y, &x->shape, flat);
+}
+
+tw_value *tw_onnx_softmax(tw_onnx_node *n, tw_value *x)
+{
+    return along_axis(n, "Softmax", x);
 }
 
 bool tw_onnx_op_softmax(tw_onnx_node *n)
 {
-    return tw_onnx_bind(n, 0, tw_onnx_softmax(n, n->in[0]));
-}
-
-/* (x - max) - log(sum(exp(x - max))) */
-bool tw_onnx_op_log_softmax(tw_onnx_node *n)
-{
-    int axis;
-    bool flat;
-    tw_value *rows = softmax_operand(n, n->in[0], &axis, &flat);
-    if (!rows)
-        return false;
-    int64_t axes[] = {axis};
-    const tw_setting *over = TW_SETTINGS(tw_set_ints("axes", 1, axes), tw_set_int("keepdims", 1));
-    tw_value *largest = tw_build1(n->b, "ReduceMax", rows, over);
-    tw_value *below = tw_build2(n->b, "Sub", rows, largest, NULL);
-    tw_value *sum = tw_build1(n->b, "ReduceSum", tw_build1(n->b, "Exp", below, NULL), over);
-    tw_value *y = tw_build2(n->b, "Sub", below, tw_build1(n->b, "Log", sum, NULL), NULL);
-    return tw_onnx_bind(n, 0, unflatten(n, y, &n->in[0]->shape, flat));
-}
-
-/* --- batch normalisation ----------------------------------------------------------------------- */
-
-static bool refuse_training(tw_onnx_node *n)
-{
-    bool training = n->opset >= 14 ? tw_onnx_int(n, "training_mode", 0) != 0
-                    : n->opset < 7 ? tw_onnx_int(n, "is_test", 0) == 0
-                                   : false;
-    for (int i = 1; i < n->out_count; i++)
-        training |= tw_onnx_wants(n, i);
-    if (training)
-        return TW_ONNX_UNSUPPORTED(n, "the node is in training mode; export the model for "
-                                      "inference");
-    return true;
-}
-
-bool tw_onnx_op_batch_normalization(tw_onnx_node *n)
-{
-    tw_value *x = n->in[0];
-    float epsilon = tw_onnx_float(n, "epsilon", 1e-5f);
-    tw_onnx_ignore(n, "momentum"); /* of training */
-    if (n->opset < 6)
-        tw_onnx_ignore(n, "consumed_inputs");
-    if (n->opset < 9 && tw_onnx_int(n, "spatial", 1) == 0)
-        return TW_ONNX_UNSUPPORTED(n, "statistics for each element (spatial 0) are not supported");
-    if (!refuse_training(n))
-        return false;
-    if (x->shape.rank < 2)
-        return TW_ONNX_FAIL(n, "the input has rank %d; batch and channels are needed",
-                            x->shape.rank);
-    for (int i = 1; i < 5; i++)
-        if (n->in[i]->shape.rank != 1 || n->in[i]->shape.dim[0] != x->shape.dim[1])
-            return TW_ONNX_FAIL(n, "input %d must be a list of %d elements, one a channel", i,
-                                (int)x->shape.dim[1]);
-    tw_value *in[] = {tw_build_channels_last(n->b, x), n->in[1], n->in[2], n->in[3], n->in[4]};
-    tw_value *y = tw_build(n->b, "BatchNorm", in, 5, TW_SETTINGS(tw_set_float("epsilon", epsilon)));
-    return tw_onnx_bind(n, 0, tw_build_channels_first(n->b, y));
+    return tw_onnx_bind(n, 0, along_axis(n, n->op, n->in[0]));
 }

@@ -98,7 +98,7 @@ static tw_value *operand(rewrite *r, const tw_place *place, int i, const tw_valu
 {
     tw_order order = tw_place_wants(place, i, place->chosen);
     tw_value *converted = convert(r, value, &order);
-    if (!converted || place->carry != TW_CARRY_ELEMENTWISE ||
+    if (!converted || !tw_carry_broadcasts(place->carry) ||
         value->shape.rank == place->space[place->chosen].rank)
         return converted;
     return spread(r, value, converted, &place->space[place->chosen]);

@@ -162,6 +162,12 @@ static bool carries_axes(const tw_node *node)
     switch (node->op->code) {
     case TW_OPCODE_softmax:
     case TW_OPCODE_log_softmax:
+    case TW_OPCODE_lrn:
+    case TW_OPCODE_normalize:
+    case TW_OPCODE_rms_normalize:
+    case TW_OPCODE_standardize:
+    case TW_OPCODE_l1_normalize:
+    case TW_OPCODE_l2_normalize:
     case TW_OPCODE_concat:
     case TW_OPCODE_slice:
     case TW_OPCODE_pad: return true;
@@ -261,7 +267,7 @@ tw_order tw_order_of_operand(const tw_node *node, tw_carry carry, int i, const t
     int rank = node->in[i]->shape.rank;
     if (carry == TW_CARRY_FIXED || (carry == TW_CARRY_ROWS && i > 0))
         return tw_order_identity(rank);
-    if (carry != TW_CARRY_ELEMENTWISE)
+    if (!tw_carry_broadcasts(carry))
         return *space;
     /* Shapes are aligned at their last axes. */
     tw_order order = {0, {0}};

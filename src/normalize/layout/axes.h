@@ -17,7 +17,7 @@ typedef struct tw_order {
 typedef enum tw_carry {
     TW_CARRY_FIXED,       /* works in the model's order only */
     TW_CARRY_ELEMENTWISE, /* any order; operands broadcast */
-    TW_CARRY_AXES,        /* any order; attributes name axes */
+    TW_CARRY_AXES,        /* any order; attributes name axes, operands behind the first broadcast */
     TW_CARRY_REDUCE,      /* likewise, and axes disappear */
     TW_CARRY_TRANSPOSE,   /* any order; the node itself disappears */
     TW_CARRY_RESHAPE,     /* orders that keep together, in order, what is merged or split */
@@ -25,6 +25,12 @@ typedef enum tw_carry {
     TW_CARRY_FLATTEN      /* a Reshape into constant fully connected weights: any order of the axes
                              that are merged; the weights' columns are permuted */
 } tw_carry;
+
+/* May operands have fewer axes than the space, the last ones? */
+static inline bool tw_carry_broadcasts(tw_carry carry)
+{
+    return carry == TW_CARRY_ELEMENTWISE || carry == TW_CARRY_AXES;
+}
 
 tw_order tw_order_identity(int rank);
 tw_order tw_order_channels_last(int rank);
