@@ -36,7 +36,7 @@ static inline bool tw_is_reduce(const tw_node *node)
 /* Cast, Quantize, Dequantize, Requantize. */
 bool tw_is_conversion(const tw_node *node);
 
-/* Conv, DepthwiseConv, FullyConnected: operands x, weights, optional bias. */
+/* Conv, DepthwiseConv, ConvTranspose, FullyConnected: operands x, weights, optional bias. */
 bool tw_is_weighted(const tw_node *node);
 /* The axis of a weighted node's weights that counts output channels. */
 int tw_weight_axis(const tw_node *node);

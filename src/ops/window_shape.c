@@ -2,13 +2,21 @@
  * shape. Out: extents that the kernels' check accepts, or a message that names the numbers. */
 #include "ops/window_shape.h"
 
-static bool check_list(const tw_shape_call *call, const char *name, const tw_ints *list,
-                       int spatial)
+bool tw_window_check_list(const tw_shape_call *call, const char *name, const tw_ints *list,
+                          int spatial)
 {
     if (list->count == 0 || list->count == spatial)
         return true;
     return TW_SHAPE_FAIL(call, "%s has %d entries for %d spatial axes; give one an axis, or none",
                          name, (int)list->count, spatial);
+}
+
+bool tw_window_check_lists(const tw_shape_call *call, const tw_window_lists *lists, int spatial)
+{
+    return tw_window_check_list(call, "stride", lists->stride, spatial) &&
+           tw_window_check_list(call, "dilation", lists->dilation, spatial) &&
+           tw_window_check_list(call, "pad_begin", lists->pad_begin, spatial) &&
+           tw_window_check_list(call, "pad_end", lists->pad_end, spatial);
 }
 
 static bool check_span(const tw_shape_call *call, const tw_span *s, int ceil, int axis,
@@ -47,10 +55,7 @@ bool tw_window_shape(const tw_shape_call *call, const tw_window_lists *lists, co
     if (spatial != in->rank - 2)
         return TW_SHAPE_FAIL(call, "the kernel has %d spatial axes and the input %d", spatial,
                              in->rank - 2);
-    if (!check_list(call, "stride", lists->stride, spatial) ||
-        !check_list(call, "dilation", lists->dilation, spatial) ||
-        !check_list(call, "pad_begin", lists->pad_begin, spatial) ||
-        !check_list(call, "pad_end", lists->pad_end, spatial))
+    if (!tw_window_check_lists(call, lists, spatial))
         return false;
     tw_shape *out = &call->out[0];
     *out = *in;

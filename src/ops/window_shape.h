@@ -10,6 +10,11 @@
 bool tw_window_shape(const tw_shape_call *call, const tw_window_lists *lists, const int32_t *kernel,
                      int spatial, int ceil, int32_t channels);
 
+/* Do the lists have an entry for each spatial axis, or none? False with a message. */
+bool tw_window_check_list(const tw_shape_call *call, const char *name, const tw_ints *list,
+                          int spatial);
+bool tw_window_check_lists(const tw_shape_call *call, const tw_window_lists *lists, int spatial);
+
 /* How rows of the windowed input relate to rows of the output: identity on the batch axis, the
  * window's own map on a spatial axis, whole on the channel axis. */
 tw_rowmap tw_window_rows(const tw_node *node, const tw_window_lists *lists, const int32_t *kernel,

@@ -1,4 +1,4 @@
-/* Conv, DepthwiseConv, FullyConnected, MatMul and the pools against every int8 and float fixture of
+/* Conv, DepthwiseConv, ConvTranspose, FullyConnected, MatMul and the pools against every int8 and float fixture of
  * CMSIS-NN: int8 bit for bit, with the fixture's own multipliers; whole and in bands. */
 #include <math.h>
 #include <setjmp.h>
@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "ops/conv.h"
+#include "ops/conv_transpose.h"
 #include "ops/depthwise_conv.h"
 #include "ops/matmul.h"
 #include "ops/pool.h"
@@ -211,6 +212,26 @@ static void check_depthwise(tw_fixture *f)
     expect(f, tw_operate_node(f->graph, "DepthwiseConv", in, 3, &a));
 }
 
+/* Padded in front; what is too much behind is cut off. */
+static void check_transpose(tw_fixture *f)
+{
+    tw_window_keys w = window_of(f);
+    int32_t channels = number(f, "IN_CH", NULL), outputs = number(f, "OUT_CH", NULL);
+    int32_t x[4] = {number(f, "INPUT_BATCHES", NULL), w.in[0], w.in[1], channels};
+    int32_t k[4] = {outputs, w.kernel[0], w.kernel[1], channels}, end[2], more[2];
+    for (int i = 0; i < 2; i++) {
+        int32_t full = (w.in[i] - 1) * w.stride[i] + (w.kernel[i] - 1) * w.dilation[i] + 1;
+        int32_t rest = full - w.begin[i] - w.out[i];
+        end[i] = rest > 0 ? rest : 0;
+        more[i] = rest < 0 ? -rest : 0;
+    }
+    tw_conv_transpose_attributes a = {list(w.stride), list(w.dilation), list(w.begin), list(end), 1,
+                                      list(more)};
+    tw_value *in[3] = {elements(f, "input", 4, x), elements(f, "weights", 4, k), bias(f, outputs)};
+    set_zero(f, in[0], "INPUT_OFFSET");
+    expect(f, tw_operate_node(f->graph, "ConvTranspose", in, 3, &a));
+}
+
 static void check_pool(tw_fixture *f, const char *op)
 {
     tw_window_keys w = window_of(f);
@@ -293,6 +314,7 @@ static void test_int8(void **unused)
     (void)unused;
     assert_int_equal(each("conv", "int8", check_conv), 31);
     assert_int_equal(each("depthwise_conv", "int8", check_depthwise), 12);
+    assert_int_equal(each("transpose_conv", "int8", check_transpose), 8);
     assert_int_equal(each("fully_connected", "int8", check_connected), 8);
     assert_int_equal(each("batch_matmul", "int8", check_matmul), 5);
     assert_int_equal(each("max_pool", "int8", check_max), 8);
@@ -304,6 +326,7 @@ static void test_float(void **unused)
     (void)unused;
     assert_int_equal(each("conv", "f32", check_conv), 35);
     assert_int_equal(each("depthwise_conv", "f32", check_depthwise), 15);
+    assert_int_equal(each("transpose_conv", "f32", check_transpose), 2);
     assert_int_equal(each("fully_connected", "f32", check_connected), 12);
     assert_int_equal(each("batch_matmul", "f32", check_matmul), 7);
     assert_int_equal(each("max_pool", "f32", check_max), 11);

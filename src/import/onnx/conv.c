@@ -5,9 +5,8 @@
 
 enum { WINDOW_LIMIT = 1 << 24 }; /* beyond any extent that is useful; keeps sums in range */
 
-/* A list of one number a spatial axis, or `fallback` for all where it is absent. */
-static bool read_list(tw_onnx_node *n, const char *name, int count, int64_t least, int64_t fallback,
-                      int64_t *out)
+bool tw_onnx_read_list(tw_onnx_node *n, const char *name, int count, int64_t least,
+                       int64_t fallback, int64_t *out)
 {
     tw_onnx_list list = tw_onnx_ints(n, name);
     if (list.count >= 0 && list.count != count)
@@ -53,15 +52,15 @@ static bool read_pads(tw_onnx_node *n, const tw_shape *x, tw_onnx_window *w)
                             "possible",
                             automatic);
     int64_t pads[2 * TW_MAX_RANK] = {0};
-    if (!read_list(n, "pads", 2 * w->spatial, 0, 0, pads))
+    if (!tw_onnx_read_list(n, "pads", 2 * w->spatial, 0, 0, pads))
         return false;
     memcpy(w->begin, pads, sizeof *pads * (size_t)w->spatial);
     memcpy(w->end, pads + w->spatial, sizeof *pads * (size_t)w->spatial);
     return true;
 }
 
-bool tw_onnx_read_window(tw_onnx_node *n, const tw_shape *x, const int64_t *kernel,
-                         tw_onnx_window *w)
+bool tw_onnx_read_steps(tw_onnx_node *n, const tw_shape *x, const int64_t *kernel,
+                        tw_onnx_window *w)
 {
     *w = (tw_onnx_window){.spatial = x->rank - 2};
     if (x->rank < 3)
@@ -74,9 +73,9 @@ bool tw_onnx_read_window(tw_onnx_node *n, const tw_shape *x, const int64_t *kern
                                    w->spatial);
     if (!kernel && !tw_onnx_has(n, "kernel_shape"))
         return TW_ONNX_FAIL(n, "the attribute kernel_shape is missing");
-    if (!read_list(n, "kernel_shape", w->spatial, 1, 1, w->kernel) ||
-        !read_list(n, "strides", w->spatial, 1, 1, w->stride) ||
-        !read_list(n, "dilations", w->spatial, 1, 1, w->dilation))
+    if (!tw_onnx_read_list(n, "kernel_shape", w->spatial, 1, 1, w->kernel) ||
+        !tw_onnx_read_list(n, "strides", w->spatial, 1, 1, w->stride) ||
+        !tw_onnx_read_list(n, "dilations", w->spatial, 1, 1, w->dilation))
         return false;
     for (int i = 0; kernel && i < w->spatial; i++) {
         if (tw_onnx_has(n, "kernel_shape") && w->kernel[i] != kernel[i])
@@ -87,7 +86,13 @@ bool tw_onnx_read_window(tw_onnx_node *n, const tw_shape *x, const int64_t *kern
             return TW_ONNX_FAIL(n, "the weights have a spatial extent of %lld",
                                 (long long)kernel[i]);
     }
-    return read_pads(n, x, w);
+    return true;
+}
+
+bool tw_onnx_read_window(tw_onnx_node *n, const tw_shape *x, const int64_t *kernel,
+                         tw_onnx_window *w)
+{
+    return tw_onnx_read_steps(n, x, kernel, w) && read_pads(n, x, w);
 }
 
 /* --- convolution ------------------------------------------------------------------------------- */

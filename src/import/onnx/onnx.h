@@ -119,8 +119,14 @@ typedef struct tw_onnx_window {
     bool valid;                                   /* auto_pad VALID */
 } tw_onnx_window;
 
-/* Read kernel_shape, strides, dilations, pads and auto_pad. kernel: extents by the weights, which
+/* A list of one number a spatial axis, or `fallback` for all where it is absent. */
+bool tw_onnx_read_list(tw_onnx_node *n, const char *name, int count, int64_t least,
+                       int64_t fallback, int64_t *out);
+
+/* Read kernel_shape, strides and dilations; tw_onnx_read_window: also pads and auto_pad. kernel: extents by the weights, which
  * kernel_shape must equal; null: kernel_shape is required. */
+bool tw_onnx_read_steps(tw_onnx_node *n, const tw_shape *x, const int64_t *kernel,
+                        tw_onnx_window *w);
 bool tw_onnx_read_window(tw_onnx_node *n, const tw_shape *x, const int64_t *kernel,
                          tw_onnx_window *w);
 

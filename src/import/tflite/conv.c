@@ -95,3 +95,55 @@ bool tw_tfl_op_depthwise_conv_2d(tw_tfl_node *n)
            tw_tfl_set(n, 0,
                       convolve(n, "DepthwiseConv", x, drop_first_axis(n, w), &window, 0, clamp));
 }
+
+/* The pads and additions that make of x, spread, the `extent` outputs that the file asks for: padded as
+ * the convolution that the operator transposes. */
+static bool transposed_axis(tw_tfl_node *n, int64_t x, int64_t extent, int padding,
+                            tw_tfl_window *window, int64_t *added, int i)
+{
+    int64_t stride = window->stride[i], kernel = window->kernel[i];
+    if (stride < 1 || extent < 1 || x < 1)
+        return TW_TFL_FAIL(n, "stride %lld, %lld elements in and %lld out on spatial axis %d",
+                           (long long)stride, (long long)x, (long long)extent, i);
+    int64_t steps = padding == TW_TFL_PADDING_SAME ? (extent + stride - 1) / stride
+                                                   : (extent + stride - kernel) / stride;
+    int64_t total = (steps - 1) * stride + kernel - extent;
+    window->begin[i] = total > 0 ? total / 2 : 0;
+    int64_t rest = (x - 1) * stride + kernel - window->begin[i] - extent;
+    window->end[i] = rest > 0 ? rest : 0;
+    *added = rest < 0 ? -rest : 0;
+    return true;
+}
+
+bool tw_tfl_op_transpose_conv(tw_tfl_node *n)
+{
+    tw_value *w = tw_tfl_in(n, 1), *x = tw_tfl_in(n, 2), *bias = bias_of(n, 3);
+    tw_tfl_list extents;
+    tw_clamp clamp;
+    int64_t added[2];
+    if (!x || !w || !tw_tfl_list_in(n, 0, "the output's shape", &extents) ||
+        !tw_tfl_activation(n, tw_tfl_byte(n, TW_FIELD(TransposeConv, fused_activation_function), 0),
+                           &clamp))
+        return false;
+    if (w->shape.rank != 4 || x->shape.rank != 4 || extents.count != 4)
+        return TW_TFL_FAIL(n,
+                           "input and weights must have rank 4, not %d and %d, and the output's "
+                           "shape as many elements, not %d",
+                           x->shape.rank, w->shape.rank, extents.count);
+    int padding = tw_tfl_byte(n, TW_FIELD(TransposeConv, padding), 0);
+    tw_tfl_window window = {.kernel = {w->shape.dim[1], w->shape.dim[2]},
+                            .stride = {tw_tfl_int(n, TW_FIELD(TransposeConv, stride_h), 0),
+                                       tw_tfl_int(n, TW_FIELD(TransposeConv, stride_w), 0)}};
+    for (int i = 0; i < 2; i++)
+        if (!transposed_axis(n, x->shape.dim[1 + i], extents.v[1 + i], padding, &window, &added[i],
+                             i))
+            return false;
+    tw_value *in[] = {x, weights_of(n, x, w), bias};
+    const tw_setting settings[] = {tw_set_ints("stride", 2, window.stride),
+                                   tw_set_ints("pad_begin", 2, window.begin),
+                                   tw_set_ints("pad_end", 2, window.end),
+                                   tw_set_ints("output_pad", 2, added),
+                                   {.name = NULL}};
+    return tw_tfl_set(n, 0,
+                      tw_tfl_compute(n, 0, "ConvTranspose", in, bias ? 3 : 2, settings, clamp));
+}
