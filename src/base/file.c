@@ -3,6 +3,7 @@
 #include "base/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -138,30 +139,99 @@ static bool climbs(const char *name)
     return false;
 }
 
-char *tw_path_inside(tw_arena *arena, const char *folder, const char *name, tw_diag *diag)
+/* Open NAME below the folder, one component after the other, through no link. */
+static int open_below(const char *folder, char *name)
+{
+    int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (char *part = name, *slash; at >= 0 && part; part = slash ? slash + 1 : NULL) {
+        slash = strchr(part, '/');
+        if (slash)
+            *slash = 0;
+        /* Without waiting: the name may be a pipe's, which is refused afterwards. */
+        int how = slash ? O_RDONLY | O_DIRECTORY : O_RDONLY | O_NONBLOCK;
+        int next = *part || !slash ? openat(at, part, how | O_NOFOLLOW | O_CLOEXEC) : dup(at);
+        int error = errno;
+        close(at);
+        errno = error;
+        at = next;
+    }
+    return at;
+}
+
+/* The file's handle, or -1 with a message. */
+static int open_inside(tw_arena *arena, const char *folder, const char *name, uint64_t *bytes,
+                       tw_diag *diag)
 {
     if (!*name || *name == '/' || *name == '\\' || climbs(name)) {
         tw_fail(diag, TW_CODE_FAILED, NULL, NULL,
                 "the file name \"%s\" must be relative and without \"..\"; "
                 "put the file into the model's own folder",
                 name);
-        return NULL;
+        return -1;
     }
-    char *path = tw_format(arena, "%s/%s", folder, name);
-    char *real = realpath(path, NULL), *real_folder = realpath(folder, NULL);
     struct stat status;
-    char *result = NULL;
-    size_t n = real_folder ? strlen(real_folder) : 0;
-    if (!real || !real_folder)
+    const char *path = tw_format(arena, "%s/%s", folder, name);
+    int handle = open_below(folder, tw_strdup(arena, name));
+    const char *what = NULL;
+    if (handle < 0 && errno != ELOOP && errno != ENOTDIR)
         fail_errno(diag, "open", path, "; it must stand in the model's own folder");
-    else if (strncmp(real, real_folder, n) != 0 || (n > 1 && real[n] != '/'))
-        tw_fail(diag, TW_CODE_FAILED, NULL, NULL,
-                "%s leads out of the model's folder through a link; copy the file there", path);
-    else if (stat(real, &status) != 0 || !S_ISREG(status.st_mode))
-        tw_fail(diag, TW_CODE_FAILED, NULL, NULL, "%s is not a plain file", path);
+    else if (handle < 0)
+        what = "leads through a link";
+    else if (fstat(handle, &status) != 0 || !S_ISREG(status.st_mode))
+        what = "is not a plain file";
+    else if (status.st_nlink > 1)
+        what = "has a second name (a hard link), which may lie anywhere";
     else
-        result = path;
-    free(real);
-    free(real_folder);
-    return result;
+        *bytes = (uint64_t)status.st_size;
+    if (what)
+        tw_fail(diag, TW_CODE_FAILED, NULL, NULL,
+                "%s %s; copy the file itself into the model's folder", path, what);
+    if (what && handle >= 0)
+        close(handle);
+    return what ? -1 : handle;
+}
+
+char *tw_path_inside(tw_arena *arena, const char *folder, const char *name, tw_diag *diag)
+{
+    uint64_t bytes;
+    int handle = open_inside(arena, folder, name, &bytes, diag);
+    if (handle < 0)
+        return NULL;
+    close(handle);
+    return tw_format(arena, "%s/%s", folder, name);
+}
+
+static bool read_range(int handle, uint64_t offset, uint8_t *to, size_t bytes)
+{
+    while (bytes) {
+        ssize_t got = pread(handle, to, bytes, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        to += got;
+        offset += (uint64_t)got;
+        bytes -= (size_t)got;
+    }
+    return true;
+}
+
+bool tw_read_inside(tw_arena *arena, const char *folder, const char *name, uint64_t offset,
+                    size_t bytes, void **data, uint64_t *file_bytes, tw_diag *diag)
+{
+    int handle = open_inside(arena, folder, name, file_bytes, diag);
+    if (handle < 0)
+        return false;
+    bool ok = offset <= *file_bytes && bytes <= *file_bytes - offset;
+    if (!ok)
+        tw_fail(diag, TW_CODE_FAILED, NULL, NULL,
+                "bytes %llu to %llu are beyond the end of %s, which has %llu",
+                (unsigned long long)offset, (unsigned long long)(offset + bytes), name,
+                (unsigned long long)*file_bytes);
+    if (ok) {
+        *data = tw_alloc(arena, bytes + 1);
+        ok = read_range(handle, offset, *data, bytes) || fail_errno(diag, "read", name, "");
+    }
+    close(handle);
+    return ok;
 }

@@ -21,8 +21,14 @@ bool tw_write_file_atomic(const char *path, const void *data, size_t bytes, tw_d
 char *tw_path_folder(tw_arena *arena, const char *path);
 
 /* FOLDER/NAME, for a name that comes from a file which nobody vouches for: refused when it is
- * absolute, climbs with "..", leads out of the folder through a link, or is not a plain file. Null
- * with a message. */
+ * absolute, climbs with "..", leads through a link below the folder, or is not a plain file with that
+ * one name: a second one (a hard link) could be of a file elsewhere, which a model has no business
+ * to show. The folder itself may be reached through links. Null with a message. */
 char *tw_path_inside(tw_arena *arena, const char *folder, const char *name, tw_diag *diag);
+
+/* Bytes [offset, offset + bytes) of such a file, and how large it is. Memory is taken when they are
+ * known to be there. */
+bool tw_read_inside(tw_arena *arena, const char *folder, const char *name, uint64_t offset,
+                    size_t bytes, void **data, uint64_t *file_bytes, tw_diag *diag);
 
 #endif

@@ -89,6 +89,10 @@ typedef struct tw_graph {
     tw_state *states;
     int state_count, state_capacity;
     void *names; /* name table, see tw_unique_name */
+    struct {
+        bool begun;
+        uint64_t bytes, work;
+    } folding; /* what computing constants may still take, see normalize/fold.c */
 } tw_graph;
 
 tw_graph *tw_graph_new(tw_arena *arena, const char *name);

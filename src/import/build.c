@@ -93,11 +93,25 @@ static bool apply(tw_builder *b, const tw_opdef *op, const tw_setting *s, void *
 
 /* --- nodes ------------------------------------------------------------------------------------- */
 
+/* Count the node's work; too much of it in one file is refused. */
+static bool afford(tw_builder *b, const tw_node *node)
+{
+    b->work += node->op->macs ? node->op->macs(node) : 0;
+    for (int i = 0; i < node->in_count; i++)
+        b->work += node->in[i] ? (uint64_t)tw_shape_elements(&node->in[i]->shape) : 0;
+    b->work += (uint64_t)tw_shape_elements(&node->out[0]->shape);
+    return b->work <= TW_BUILD_WORK ||
+           tw_fail(b->diag, TW_CODE_UNSUPPORTED, b->node, NULL,
+                   "its shapes depend on constants that take more than %llu operations to compute; "
+                   "fold them when exporting the model",
+                   (unsigned long long)TW_BUILD_WORK);
+}
+
 /* Make a constant of what its producer computes. */
 static bool evaluate(tw_builder *b, tw_node *node)
 {
     tw_diag quiet = {.code = TW_CODE_OK};
-    if (node->out_count != 1 || !tw_evaluate(node, b->arena, 0, &quiet))
+    if (node->out_count != 1 || !afford(b, node) || !tw_evaluate(node, b->arena, 0, &quiet))
         return false;
     node->out[0]->producer = NULL;
     node->removed = true;

@@ -14,6 +14,8 @@
 /* Constants that an importer makes itself (a filled tensor, a range) stay below this, so that a
  * small file cannot ask for gigabytes. */
 #define TW_BUILD_LIMIT (64 << 20)
+/* Operations that computing constants may take while a file is imported. */
+#define TW_BUILD_WORK (UINT64_C(1) << 29)
 
 typedef struct tw_builder {
     tw_arena *arena;
@@ -23,6 +25,7 @@ typedef struct tw_builder {
     const char *node; /* the foreign node in hand: names and messages are after it */
     int search;       /* number of the latest search through producers, left in node->index */
     bool take;        /* that search may take offered inputs */
+    uint64_t work;    /* spent on constants so far */
     tw_diag *diag;
 } tw_builder;
 

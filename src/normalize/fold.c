@@ -5,14 +5,33 @@
  * looked at them; a Transpose or Reshape of one is computed on the stored integers instead. The
  * stage fold_quantized runs after that and folds them too.
  *
- * A result may be at most RESULT_FACTOR times as large as the operands and RESULT_FREE bytes more, so
- * that a file of a few bytes cannot ask for gigabytes. */
+ * A result may be at most RESULT_FACTOR times as large as the operands and RESULT_FREE bytes more, and
+ * all results together TOTAL_FACTOR times as large as the graph's constants and TOTAL_FREE bytes more,
+ * so that a file of a few bytes cannot ask for gigabytes. What costs more than WORK operations, all
+ * together, is left for the network's own run. */
 #include <string.h>
 
 #include "normalize/pass.h"
 
 #define RESULT_FACTOR 4
 #define RESULT_FREE (1 << 20)
+#define TOTAL_FACTOR 16
+#define TOTAL_FREE (64 << 20)
+#define WORK (UINT64_C(1) << 32)
+
+/* Before the first fold: what may be spent on this graph. */
+static void begin_folding(tw_graph *graph)
+{
+    if (graph->folding.begun)
+        return;
+    graph->folding.begun = true;
+    graph->folding.bytes = TOTAL_FREE;
+    graph->folding.work = WORK;
+    for (int i = 0; i < graph->value_count; i++)
+        if (graph->values[i]->data)
+            graph->folding.bytes +=
+                TOTAL_FACTOR * (uint64_t)tw_shape_bytes(&graph->values[i]->shape);
+}
 
 static bool is_small_enough(const tw_node *node)
 {
@@ -53,9 +72,27 @@ static bool compute(tw_graph *graph, tw_node *node)
     return ok;
 }
 
+/* Take what the node costs from what is left; false where that is not enough. */
+static bool afford(tw_graph *graph, const tw_node *node)
+{
+    uint64_t work = node->op->macs ? node->op->macs(node) : 0, bytes = 0;
+    for (int i = 0; i < node->in_count; i++)
+        if (node->in[i])
+            work += (uint64_t)tw_shape_elements(&node->in[i]->shape);
+    for (int i = 0; i < node->out_count; i++)
+        if (node->out[i])
+            bytes += tw_shape_bytes(&node->out[i]->shape);
+    work += bytes;
+    if (work > graph->folding.work || bytes > graph->folding.bytes)
+        return false;
+    graph->folding.work -= work;
+    graph->folding.bytes -= bytes;
+    return true;
+}
+
 static void fold_node(tw_graph *graph, tw_node *node)
 {
-    if (!is_small_enough(node) || !compute(graph, node))
+    if (!is_small_enough(node) || !afford(graph, node) || !compute(graph, node))
         return;
     for (int i = 0; i < node->out_count; i++)
         if (node->out[i])
@@ -95,6 +132,7 @@ static bool moves_stored_constant(const tw_node *node)
 
 static bool fold(tw_graph *graph, bool quantized, tw_diag *diag)
 {
+    begin_folding(graph);
     int count = graph->node_count; /* those appended meanwhile are done */
     for (int n = 0; n < count; n++) {
         tw_node *node = graph->nodes[n];

@@ -69,21 +69,27 @@ const char *const tw_test_networks[] = {
     NULL,
 };
 
-bool tw_test_try_compile(const char *text, const tw_compile_options *options, tw_compiled *compiled,
-                         tw_diag *diag)
+bool tw_test_try_compile_bytes(const void *model, size_t bytes, const tw_compile_options *options,
+                               tw_compiled *compiled, tw_diag *diag)
 {
     char path[] = "/tmp/tilewright-test-XXXXXX";
     int fd = mkstemp(path);
     FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
     if (!file)
         return tw_fail(diag, TW_CODE_FAILED, NULL, NULL, "no temporary file");
-    fputs(text, file);
+    fwrite(model, 1, bytes, file);
     fclose(file);
     tw_compile_options defaults;
     tw_compile_options_default(&defaults);
     bool ok = tw_compile_file(path, options ? options : &defaults, compiled, diag);
     unlink(path);
     return ok;
+}
+
+bool tw_test_try_compile(const char *text, const tw_compile_options *options, tw_compiled *compiled,
+                         tw_diag *diag)
+{
+    return tw_test_try_compile_bytes(text, strlen(text), options, compiled, diag);
 }
 
 void tw_test_compile(const char *text, const tw_compile_options *options, tw_compiled *compiled)

@@ -2,6 +2,8 @@
 #ifndef TW_TESTS_SUPPORT_PLANS_H
 #define TW_TESTS_SUPPORT_PLANS_H
 
+#include <stddef.h>
+
 #include "tilewright/compiler.h"
 
 /* Compile a text IR network (written to a temporary file that is removed again). Stops the test
@@ -11,6 +13,10 @@ void tw_test_compile(const char *text, const tw_compile_options *options, tw_com
 /* The same, reporting failure to the caller. */
 bool tw_test_try_compile(const char *text, const tw_compile_options *options, tw_compiled *compiled,
                          tw_diag *diag);
+
+/* The same for a model of any format. */
+bool tw_test_try_compile_bytes(const void *model, size_t bytes, const tw_compile_options *options,
+                               tw_compiled *compiled, tw_diag *diag);
 
 /* Small networks that together use every section kind of a plan. Null-terminated. */
 extern const char *const tw_test_networks[];

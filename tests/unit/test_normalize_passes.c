@@ -79,6 +79,29 @@ static void test_fold_is_bounded(void **state)
     tw_arena_free(arena);
 }
 
+/* Each step is small beside its operands, all together are not: some stay. */
+static void test_fold_is_bounded_in_all(void **state)
+{
+    (void)state;
+    char text[4096];
+    int at = snprintf(text, sizeof text,
+                      "graph \"g\" {\n  input %%x : f32[1]\n  const %%c0 : f32[1] = [3]\n");
+    for (int i = 0; i < 28; i++)
+        at += snprintf(text + at, sizeof text - (size_t)at, "  %%c%d = Concat (%%c%d, %%c%d)\n",
+                       i + 1, i, i);
+    snprintf(text + at, sizeof text - (size_t)at, "  %%y = Add (%%c28, %%x)\n  output %%y\n}\n");
+    tw_arena *arena = tw_arena_new();
+    tw_diag diag = {0};
+    tw_compile_options options;
+    tw_compile_options_default(&options);
+    tw_graph *graph = tw_text_parse(arena, text, strlen(text), NULL, &diag);
+    assert_non_null(graph);
+    assert_true(tw_normalize(graph, &options, &diag));
+    assert_in_range(tw_count_nodes(graph, "Concat"), 1, 10);
+    assert_true(tw_arena_bytes(arena) < (size_t)256 << 20);
+    tw_arena_free(arena);
+}
+
 /* ---- identity ---- */
 
 static void test_identity(void **state)
@@ -464,6 +487,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fold),
         cmocka_unit_test(test_fold_is_bounded),
+        cmocka_unit_test(test_fold_is_bounded_in_all),
         cmocka_unit_test(test_identity),
         cmocka_unit_test(test_not_identity),
         cmocka_unit_test(test_matmul_transposed),

@@ -6,11 +6,9 @@
 #include "import/onnx/tensor.h"
 #include "onnx.pb-c.h"
 
+/* A file, and what has been read of it. */
 typedef struct tw_open_file {
-    const uint8_t *data;
-    size_t bytes;
-    size_t
-        copied; /* for tensors that are not aligned; they cannot overlap, so never more than all */
+    uint64_t bytes, copied;
 } tw_open_file;
 
 static bool refuse(const Tw__Onnx__Tensor *proto, tw_diag *diag, const char *what)
@@ -36,26 +34,55 @@ static bool number(const Tw__Onnx__Tensor *proto, const char *key, uint64_t othe
     if (text && !*text)
         return false;
     for (; text && *text; text++) {
-        if (*text < '0' || *text > '9' || *value > UINT32_MAX)
+        if (*text < '0' || *text > '9' || *value > INT64_MAX / 100)
             return false;
         *value = *value * 10 + (uint64_t)(*text - '0');
     }
     return true;
 }
 
-static tw_open_file *open_file(tw_onnx_files *files, const char *location, tw_diag *diag)
+/* The name without components that say nothing ("./a//b" is "a/b"), so that a file has one name.
+ * Absolute ones stay absolute, to be refused. */
+static const char *plain_name(tw_arena *arena, const char *location)
 {
-    tw_open_file *open = tw_map_get(&files->open, location);
-    if (open)
-        return open;
-    const char *path = tw_path_inside(files->arena, files->folder, location, diag);
-    void *data;
-    open = tw_alloc(files->arena, sizeof *open);
-    if (!path || !tw_read_file(files->arena, path, INT32_MAX, &data, &open->bytes, diag))
+    char *plain = tw_strdup(arena, location), *to = plain;
+    for (const char *at = location; *at;) {
+        size_t length = strcspn(at, "/"), next = length + (at[length] == '/');
+        bool says_nothing = (length == 0 && at != location) || (length == 1 && *at == '.');
+        if (!says_nothing) {
+            memmove(to, at, next);
+            to += next;
+        }
+        at += next;
+    }
+    *to = 0;
+    return plain;
+}
+
+/* Each range is read once. Ranges that overlap without being the same are possible, but all together
+ * take no more memory than the file has bytes. */
+static const void *read_once(tw_onnx_files *files, const Tw__Onnx__Tensor *proto,
+                             const char *location, uint64_t offset, size_t bytes, tw_diag *diag)
+{
+    const char *key =
+        tw_format(files->arena, "%llu+%zu %s", (unsigned long long)offset, bytes, location);
+    void *data = tw_map_get(&files->ranges, key);
+    tw_open_file *file = tw_map_get(&files->open, location);
+    if (data)
+        return data;
+    if (!file) {
+        file = tw_alloc(files->arena, sizeof *file);
+        tw_map_put(files->arena, &files->open, location, file);
+    } else if (file->copied > file->bytes || bytes > file->bytes - file->copied) {
+        refuse(proto, diag, "tensors overlap");
         return NULL;
-    open->data = data;
-    tw_map_put(files->arena, &files->open, location, open);
-    return open;
+    }
+    if (!tw_read_inside(files->arena, files->folder, location, offset, bytes, &data, &file->bytes,
+                        diag))
+        return NULL;
+    file->copied += bytes;
+    tw_map_put(files->arena, &files->ranges, key, data);
+    return data;
 }
 
 bool tw_onnx_external(tw_onnx_files *files, const Tw__Onnx__Tensor *proto, size_t bytes,
@@ -71,18 +98,6 @@ bool tw_onnx_external(tw_onnx_files *files, const Tw__Onnx__Tensor *proto, size_
         return refuse(proto, diag, "offset or length is not a number in range");
     if (length != bytes)
         return refuse(proto, diag, "its length is not that of its shape");
-    tw_open_file *open = open_file(files, location, diag);
-    if (!open)
-        return false;
-    if (offset > open->bytes || bytes > open->bytes - offset)
-        return refuse(proto, diag, "it lies beyond the end of the file");
-    const uint8_t *at = open->data + offset;
-    *data = at;
-    if (offset % 16 == 0)
-        return true;
-    if (bytes > open->bytes - open->copied)
-        return refuse(proto, diag, "tensors overlap");
-    open->copied += bytes;
-    *data = tw_copy(files->arena, at, bytes);
-    return true;
+    *data = read_once(files, proto, plain_name(files->arena, location), offset, bytes, diag);
+    return *data != NULL;
 }

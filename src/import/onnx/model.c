@@ -143,15 +143,20 @@ static bool import_graph(tw_onnx *o, const Tw__Onnx__Graph *g)
                            .prefix = ""};
     o->scope = &scope;
     /* All names are known before anything is named after them. */
-    return tw_onnx_declare_nodes(o) && tw_onnx_import_initializers(o, g) && declare_inputs(o, g) &&
-           tw_onnx_import_inputs(o, g) && tw_onnx_import_nodes(o) && import_outputs(o, g) &&
-           tw_graph_sweep(o->b.graph, o->b.diag);
+    if (!tw_onnx_declare_functions(o) || !tw_onnx_declare_nodes(o) ||
+        !tw_onnx_import_initializers(o, g) || !declare_inputs(o, g) || !tw_onnx_import_inputs(o, g))
+        return false;
+    /* What has been taken so far is the file and what it names. */
+    size_t taken = tw_arena_bytes(o->b.arena);
+    o->limit = taken + (taken - o->begun) * TW_ONNX_GROWTH + TW_ONNX_HEAD;
+    return tw_onnx_import_nodes(o) && import_outputs(o, g) && tw_graph_sweep(o->b.graph, o->b.diag);
 }
 
 tw_graph *tw_import_onnx(tw_arena *arena, const void *data, size_t bytes, const char *path,
                          const tw_import_options *options, tw_diag *diag)
 {
     tw_onnx *o = tw_alloc(arena, sizeof *o);
+    o->begun = tw_arena_bytes(arena);
     tw_onnx_files files = {.arena = arena, .folder = path ? tw_path_folder(arena, path) : NULL};
     o->files = &files;
     o->model = (const Tw__Onnx__Model *)tw_wire_unpack(&tw__onnx__model__descriptor, "model", data,

@@ -36,11 +36,14 @@ struct tw_onnx {
     tw_builder b;
     const Tw__Onnx__Model *model;
     tw_onnx_files *files;
-    tw_map rows;    /* "domain/operator" -> tw_onnx_row */
-    tw_map named;   /* name in the graph -> the tw_onnx_binding whose value has it */
-    tw_map symbols; /* name of an open axis -> its extent (int32_t) */
+    tw_map rows;      /* "domain/operator" -> tw_onnx_row */
+    tw_map named;     /* name in the graph -> the tw_onnx_binding whose value has it */
+    tw_map symbols;   /* name of an open axis -> its extent (int32_t) */
+    tw_map functions; /* "domain/name/overload" -> Tw__Onnx__Function */
     tw_onnx_scope *scope;
-    size_t expanded; /* nodes of functions and branches so far */
+    size_t expanded; /* parts of functions and branches so far */
+    size_t begun;    /* bytes of the arena when the import began ... */
+    size_t limit;    /* ... and the most that it may come to */
     bool failed;     /* and the message names the node */
 };
 
@@ -48,8 +51,13 @@ enum {
     TW_ONNX_OPSETS = 64,        /* at most, of a model or function */
     TW_ONNX_ATTRIBUTES = 64,    /* of a node */
     TW_ONNX_DEPTH = 24,         /* calls and branches inside each other */
-    TW_ONNX_EXPANSION = 1 << 17 /* nodes that come out of functions and branches */
+    TW_ONNX_EXPANSION = 1 << 19 /* nodes, names and attributes that come out of both */
 };
+
+/* Memory that an import may take beside the file and what it names: so much, and so many bytes for
+ * each of those. */
+#define TW_ONNX_HEAD ((size_t)256 << 20)
+#define TW_ONNX_GROWTH 16
 
 static inline const char *tw_onnx_or_empty(const char *text)
 {
@@ -70,6 +78,8 @@ void tw_onnx_name(tw_onnx *o, tw_onnx_binding *binding, tw_value *value);
 /* The version of a domain that the scope imports; 0 for none. */
 int64_t tw_onnx_opset_of(const tw_onnx *o, const char *domain);
 
+/* Make the model's functions known by name. */
+bool tw_onnx_declare_functions(tw_onnx *o);
 /* Declare the outputs of the scope's nodes; import the nodes. */
 bool tw_onnx_declare_nodes(tw_onnx *o);
 bool tw_onnx_import_nodes(tw_onnx *o);

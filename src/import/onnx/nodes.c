@@ -146,6 +146,27 @@ static bool declare_parameters(tw_onnx_node *n, const Tw__Onnx__Function *f)
     return true;
 }
 
+/* How much a body weighs: what importing it goes through. */
+static size_t body_parts(const tw_onnx_scope *scope, size_t more)
+{
+    size_t parts = more + scope->node_count;
+    for (size_t i = 0; i < scope->node_count; i++)
+        parts +=
+            scope->nodes[i]->n_input + scope->nodes[i]->n_output + scope->nodes[i]->n_attribute;
+    return parts;
+}
+
+/* Output i of a body that has been imported. */
+static bool take_output(tw_onnx_node *n, int i, const char *name)
+{
+    const tw_onnx_binding *b = tw_onnx_find(n->onnx, tw_onnx_or_empty(name));
+    if ((!b || (!b->value && !b->input)) && tw_onnx_wants(n, i))
+        return TW_ONNX_FAIL(n, "its output %d, '%s', comes from nowhere in its body", i,
+                            tw_onnx_or_empty(name));
+    n->out[i] = b ? b->value : NULL;
+    return true;
+}
+
 /* Import a function's nodes, or a branch's, with its scope in force; take its outputs by name. */
 static bool import_body(tw_onnx_node *n, tw_onnx_scope *scope, const Tw__Onnx__Function *called,
                         const Tw__Onnx__Graph *branch)
@@ -156,8 +177,10 @@ static bool import_body(tw_onnx_node *n, tw_onnx_scope *scope, const Tw__Onnx__F
     bool ok = around->depth < TW_ONNX_DEPTH ||
               TW_ONNX_UNSUPPORTED(n, "more than %d functions and branches are inside each other",
                                   TW_ONNX_DEPTH);
-    if (ok && (o->expanded += scope->node_count) > TW_ONNX_EXPANSION)
-        ok = TW_ONNX_UNSUPPORTED(n, "functions and branches expand to more than %d nodes",
+    o->expanded += body_parts(scope, called ? called->n_input + called->n_attribute_proto
+                                            : branch->n_initializer);
+    if (ok && o->expanded > TW_ONNX_EXPANSION)
+        ok = TW_ONNX_UNSUPPORTED(n, "functions and branches expand to more than %d nodes and names",
                                  TW_ONNX_EXPANSION);
     if (!ok)
         return false;
@@ -166,11 +189,8 @@ static bool import_body(tw_onnx_node *n, tw_onnx_scope *scope, const Tw__Onnx__F
     o->scope = scope;
     ok = (called ? declare_parameters(n, called) : tw_onnx_import_initializers(o, branch)) &&
          tw_onnx_declare_nodes(o) && tw_onnx_import_nodes(o);
-    for (int i = 0; ok && i < n->out_count; i++) {
-        const char *output = called ? called->output[i] : branch->output[i]->name;
-        const tw_onnx_binding *b = tw_onnx_find(o, tw_onnx_or_empty(output));
-        n->out[i] = b ? b->value : NULL;
-    }
+    for (int i = 0; ok && i < n->out_count; i++)
+        ok = take_output(n, i, called ? called->output[i] : branch->output[i]->name);
     o->scope = around;
     n->b->node = name;
     return ok;
@@ -212,17 +232,24 @@ bool tw_onnx_branch(tw_onnx_node *n, const Tw__Onnx__Graph *branch)
 
 /* --- one node ---------------------------------------------------------------------------------- */
 
-static const Tw__Onnx__Function *find_function(const tw_onnx *o, const tw_onnx_node *n,
-                                               const char *domain)
+static const char *function_key(const tw_onnx *o, const char *domain, const char *name,
+                                const char *overload)
+{
+    return tw_format(o->b.arena, "%s/%s/%s", tw_onnx_domain(domain), tw_onnx_or_empty(name),
+                     tw_onnx_or_empty(overload));
+}
+
+bool tw_onnx_declare_functions(tw_onnx *o)
 {
     for (size_t i = 0; i < o->model->n_functions; i++) {
-        const Tw__Onnx__Function *f = o->model->functions[i];
-        if (strcmp(tw_onnx_or_empty(f->name), n->op) == 0 &&
-            strcmp(tw_onnx_domain(f->domain), domain) == 0 &&
-            strcmp(tw_onnx_or_empty(f->overload), tw_onnx_or_empty(n->proto->overload)) == 0)
-            return f;
+        Tw__Onnx__Function *f = o->model->functions[i];
+        const char *key = function_key(o, f->domain, f->name, f->overload);
+        if (tw_map_get(&o->functions, key))
+            return tw_fail(o->b.diag, TW_CODE_FAILED, f->name, NULL,
+                           "two functions of the model have this name");
+        tw_map_put(o->b.arena, &o->functions, key, f);
     }
-    return NULL;
+    return true;
 }
 
 /* By our own row where there is one, else by the model's function. */
@@ -231,7 +258,9 @@ static bool import_by(tw_onnx *o, tw_onnx_node *n)
     const char *domain = tw_onnx_domain(n->proto->domain), *shown = *domain ? domain : "ai.onnx";
     n->opset = tw_onnx_opset_of(o, domain);
     n->row = tw_map_get(&o->rows, tw_format(n->b->arena, "%s/%s", domain, n->op));
-    const Tw__Onnx__Function *function = n->row ? NULL : find_function(o, n, domain);
+    const Tw__Onnx__Function *function =
+        n->row ? NULL
+               : tw_map_get(&o->functions, function_key(o, domain, n->op, n->proto->overload));
     if (!n->row && !function)
         return TW_ONNX_UNSUPPORTED(n,
                                    "the operator %s of domain '%s' (opset %lld) is not "
@@ -248,6 +277,16 @@ static bool import_by(tw_onnx *o, tw_onnx_node *n)
            refuse_unread(n);
 }
 
+/* Whatever the nodes do, together they take no more than the limit. */
+static bool is_affordable(const tw_onnx *o, const tw_onnx_node *n)
+{
+    return tw_arena_bytes(n->b->arena) <= o->limit ||
+           TW_ONNX_UNSUPPORTED(n,
+                               "with this node the import has taken %zu MB of memory, which is too "
+                               "much for a file of this size; fold its constants when exporting it",
+                               tw_arena_bytes(n->b->arena) >> 20);
+}
+
 static bool import_node(tw_onnx *o, const Tw__Onnx__Node *proto, int index)
 {
     tw_builder *b = &o->b;
@@ -262,7 +301,7 @@ static bool import_node(tw_onnx *o, const Tw__Onnx__Node *proto, int index)
     n.in = tw_alloc_array(b->arena, proto->n_input + 1, sizeof *n.in);
     n.out = tw_alloc_array(b->arena, proto->n_output + 1, sizeof *n.out);
     bool fresh = b->diag->code == TW_CODE_OK;
-    if (fresh && import_by(o, &n) && bind_outputs(o, &n))
+    if (fresh && import_by(o, &n) && bind_outputs(o, &n) && is_affordable(o, &n))
         return true;
     if (b->diag->code == TW_CODE_OK)
         TW_ONNX_FAIL(&n, "the operator cannot be imported");

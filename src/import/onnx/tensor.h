@@ -18,11 +18,12 @@ int64_t tw_onnx_dtype_by_name(const char *name, size_t length);
 /* Fail, naming the type. what: what has it. */
 bool tw_onnx_refuse_dtype(int64_t number, const char *what, tw_diag *diag);
 
-/* Files beside the model that hold tensors: read at most once. */
+/* Files beside the model that hold tensors. external.c */
 typedef struct tw_onnx_files {
     tw_arena *arena;
     const char *folder; /* the model's; null: there are none */
-    tw_map open;        /* name -> its bytes: external.c */
+    tw_map open;        /* name -> how much of it has been read */
+    tw_map ranges;      /* "OFFSET+BYTES NAME" -> those bytes */
 } tw_onnx_files;
 
 /* `bytes` bytes of the file that the tensor's external_data names, and nothing outside the model's
