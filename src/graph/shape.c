@@ -1,7 +1,8 @@
 /* Shapes, element types and quantisation of values. */
 #include "graph/graph.h"
 
-#include <math.h>
+#include "base/half.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -83,15 +84,6 @@ tw_quant tw_quant_per_tensor(tw_arena *arena, float scale, int32_t zero_point)
     return (tw_quant){1, 0, s, z};
 }
 
-static float half_to_float(uint16_t h)
-{
-    int sign = h >> 15, exponent = h >> 10 & 31, fraction = h & 1023;
-    double v = exponent == 31 ? (fraction ? NAN : INFINITY)
-               : exponent     ? ldexp(1024 + fraction, exponent - 25)
-                              : ldexp(fraction, -24);
-    return (float)(sign ? -v : v);
-}
-
 double tw_constant_at(const tw_value *value, int64_t i)
 {
     const void *d = value->data;
@@ -106,13 +98,8 @@ double tw_constant_at(const tw_value *value, int64_t i)
     case TW_U32: return ((const uint32_t *)d)[i];
     case TW_S64: return (double)((const int64_t *)d)[i];
     case TW_U64: return (double)((const uint64_t *)d)[i];
-    case TW_F16: return (double)half_to_float(((const uint16_t *)d)[i]);
-    case TW_BF16: {
-        uint32_t bits = (uint32_t)((const uint16_t *)d)[i] << 16;
-        float f;
-        memcpy(&f, &bits, sizeof f);
-        return (double)f;
-    }
+    case TW_F16: return (double)tw_float_from_half(((const uint16_t *)d)[i]);
+    case TW_BF16: return (double)tw_float_from_bfloat(((const uint16_t *)d)[i]);
     case TW_F64: return ((const double *)d)[i];
     case TW_NO_DTYPE: break;
     }
