@@ -98,8 +98,7 @@ static tw_rowmap rows(const tw_node *node, int input, int axis)
     if (axis == 0)
         return tw_rows_identity();
     const tw_span s = span_of(node->attributes, x, &node->in[1]->shape, axis - 1);
-    return tw_rows_mapped(s.stride, 1, -s.pad_begin,
-                          s.pad_begin - tw_window_reach(&s) + s.stride);
+    return tw_rows_mapped(s.stride, 1, -s.pad_begin, s.pad_begin - tw_window_reach(&s) + s.stride);
 }
 
 static uint64_t macs(const tw_node *node)
@@ -107,8 +106,7 @@ static uint64_t macs(const tw_node *node)
     const tw_shape *x = &node->in[0]->shape;
     uint64_t pixels = (uint64_t)tw_shape_elements(x);
     int32_t channels = x->dim[x->rank - 1];
-    return channels ? pixels / (uint64_t)channels *
-                          (uint64_t)tw_shape_elements(&node->in[1]->shape)
+    return channels ? pixels / (uint64_t)channels * (uint64_t)tw_shape_elements(&node->in[1]->shape)
                     : 0;
 }
 
@@ -159,7 +157,8 @@ static const char samples[] =
 const tw_opdef tw_op_conv_transpose = {
     TW_OP_LEDGER(conv_transpose),
     TW_OP_ATTRIBUTES(conv_transpose),
-    .formula = "out[n,y,x,o] = b[o] + sum of in[n,r,q,c] * w[o,i,j,c], y = r*s-p+i*d, x = q*s-p+j*d",
+    .formula =
+        "out[n,y,x,o] = b[o] + sum of in[n,r,q,c] * w[o,i,j,c], y = r*s-p+i*d, x = q*s-p+j*d",
     .min_in = 2,
     .max_in = 3,
     .min_out = 1,
@@ -168,9 +167,8 @@ const tw_opdef tw_op_conv_transpose = {
     .rows = rows,
     .macs = macs,
     .lower = lower,
-    .limits =
-        "one or two spatial axes; strides of a product up to 4096; f32, or s8 with constant "
-        "symmetric weights (one scale, or one an output channel)",
+    .limits = "one or two spatial axes; strides of a product up to 4096; f32, or s8 with constant "
+              "symmetric weights (one scale, or one an output channel)",
     .samples = samples,
     .onnx = "",
 };

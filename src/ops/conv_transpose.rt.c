@@ -97,8 +97,8 @@ static void visit_f32(const void *of, const tw_patch *patch)
     const tw_transpose_job *job = (const tw_transpose_job *)of;
     const tw_product *p = &job->product;
     tw_product_f32(p, patch, (const float *)job->x + patch->in + (ptrdiff_t)job->group * p->depth,
-                   (const float *)job->w, (const float *)job->bias,
-                   (float *)job->y + patch->out, job->outputs);
+                   (const float *)job->w, (const float *)job->bias, (float *)job->y + patch->out,
+                   job->outputs);
 }
 
 /* sum[k] += (x - zero) . w[k] of up to four outputs that share the loads of x. Unsigned: a sum that a
@@ -150,8 +150,7 @@ static void visit_s8(const void *of, const tw_patch *patch)
 {
     const tw_transpose_job *job = (const tw_transpose_job *)of;
     const tw_product *p = &job->product;
-    const int8_t *x =
-        (const int8_t *)job->x + patch->in + (ptrdiff_t)job->group * p->depth;
+    const int8_t *x = (const int8_t *)job->x + patch->in + (ptrdiff_t)job->group * p->depth;
     int8_t *y = (int8_t *)job->y + patch->out;
     int32_t pixel, o;
     for (pixel = 0; pixel < patch->pixels; pixel++)

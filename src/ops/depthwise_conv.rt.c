@@ -61,7 +61,8 @@ static tw_status check_f32(const tw_call *call, uint64_t *work)
 static tw_status check_s8(const tw_call *call, uint64_t *work)
 {
     tw_status status = tw_depthwise_check(call, TW_S8, TW_S8, work);
-    return status == TW_OK && !tw_channels_check(call, tw_depthwise_outputs(call)) ? TW_E_CHECK : status;
+    return status == TW_OK && !tw_channels_check(call, tw_depthwise_outputs(call)) ? TW_E_CHECK
+                                                                                   : status;
 }
 
 /* `n` outputs of one pixel, the first of them o. x_step: 1, or 0 where one input channel serves all. */

@@ -327,8 +327,8 @@ static tw_status check_norm(const tw_call *call, uint64_t *work)
         return TW_E_CHECK;
     out = call->out[0].tensor;
     for (i = 0; i < 3; i++)
-        if (operand(call, i) && (call->in[i].tensor->dtype != TW_F32 ||
-                                 !tw_broadcasts(call->in[i].tensor, out)))
+        if (operand(call, i) &&
+            (call->in[i].tensor->dtype != TW_F32 || !tw_broadcasts(call->in[i].tensor, out)))
             return TW_E_CHECK;
     if (out->dtype != TW_F32 || !tw_same_shape(call->in[0].tensor, out) ||
         !tw_norm_resolve(a, (int32_t)out->rank, out->dim, &axes) ||

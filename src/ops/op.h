@@ -96,7 +96,6 @@ typedef struct tw_lowering {
     "graph \"" name "\" {\n  const %x : " type " = random 1 " low " " high "\n  %y" result         \
     " = " call "\n  output %y\n}\n"
 
-
 typedef struct tw_opdef {
     uint16_t code; /* stable, 1..65535: it is written into plans */
     tw_op_kind kind;

@@ -107,8 +107,11 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         tw_onnx_writer (*write)(tw_arena *arena);
-    } seeds[] = {{"functions", functions}, {"branches", branches}, {"external", external},
-                 {"quantised", quantised}, {"shapes", shapes}};
+    } seeds[] = {{"functions", functions},
+                 {"branches", branches},
+                 {"external", external},
+                 {"quantised", quantised},
+                 {"shapes", shapes}};
     tw_arena *arena = tw_arena_new();
     for (size_t i = 0; argc == 2 && i < sizeof seeds / sizeof *seeds; i++) {
         tw_onnx_writer w = seeds[i].write(arena);

@@ -169,8 +169,7 @@ static void equal_elements(void **unused)
     for (int m = 2; m < MEMBERS; m++) {
         tw_value *x = tw_graph_constant(graph, "x", tw_shape_of(TW_F32, 1, dim),
                                         m == 2 ? (const void *)same : zeros);
-        const float *y =
-            tw_operate_whole(tw_operate_node(graph, members[m], &x, 1, NULL), arena);
+        const float *y = tw_operate_whole(tw_operate_node(graph, members[m], &x, 1, NULL), arena);
         for (int i = 0; i < 9; i++)
             assert_true(y[i] == 0.0f);
     }

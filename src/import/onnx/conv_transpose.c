@@ -127,8 +127,7 @@ static bool check_channels(tw_onnx_node *n, const tw_shape *x, const tw_shape *w
     if (w->rank != x->rank || x->rank < 3)
         return TW_ONNX_FAIL(n, "the input has rank %d, the weights have rank %d", x->rank, w->rank);
     if (group < 1 || w->dim[0] != x->dim[1] || x->dim[1] % group != 0)
-        return TW_ONNX_FAIL(n,
-                            "the weights take %d channels, the input has %d; group is %lld",
+        return TW_ONNX_FAIL(n, "the weights take %d channels, the input has %d; group is %lld",
                             (int)w->dim[0], (int)x->dim[1], (long long)group);
     return true;
 }

@@ -46,8 +46,9 @@ static bool is_list(tw_onnx_node *n, int i, int64_t elements, const char *each)
 static bool has_space(tw_onnx_node *n, const tw_value *x)
 {
     return x->shape.rank >= 3 ||
-           TW_ONNX_FAIL(n, "the input has rank %d; batch, channels and at least one more axis are "
-                           "needed",
+           TW_ONNX_FAIL(n,
+                        "the input has rank %d; batch, channels and at least one more axis are "
+                        "needed",
                         x->shape.rank);
 }
 
@@ -162,8 +163,7 @@ static bool bind_statistics(tw_onnx_node *n, int count, const int64_t *axes, flo
     tw_value *d = tw_build2(b, "Sub", x, mean, NULL);
     tw_value *variance = tw_build1(b, "ReduceMean", tw_build2(b, "Mul", d, d, NULL), over);
     tw_value *epsilon_value = tw_build_scalar(b, TW_F32, (double)epsilon);
-    tw_value *root =
-        tw_build1(b, "Sqrt", tw_build2(b, "Add", variance, epsilon_value, NULL), NULL);
+    tw_value *root = tw_build1(b, "Sqrt", tw_build2(b, "Add", variance, epsilon_value, NULL), NULL);
     return tw_onnx_bind(n, 2, tw_build1(b, "Reciprocal", root, NULL));
 }
 
@@ -174,8 +174,8 @@ bool tw_onnx_op_layer_normalization(tw_onnx_node *n)
     int count = last_axes(n, axes);
     return count > 0 && stashes_float(n) && bind_statistics(n, count, axes, epsilon) &&
            tw_onnx_bind(n, 0,
-                        normalise(n, "Normalize", n->in[0], n->in[1], tw_onnx_in(n, 2), count,
-                                  axes, epsilon));
+                        normalise(n, "Normalize", n->in[0], n->in[1], tw_onnx_in(n, 2), count, axes,
+                                  epsilon));
 }
 
 bool tw_onnx_op_rms_normalization(tw_onnx_node *n)
@@ -184,8 +184,8 @@ bool tw_onnx_op_rms_normalization(tw_onnx_node *n)
     float epsilon = tw_onnx_float(n, "epsilon", 1e-5f);
     int count = last_axes(n, axes);
     return count > 0 && stashes_float(n) &&
-           tw_onnx_bind(n, 0, normalise(n, "RmsNormalize", n->in[0], n->in[1], NULL, count, axes,
-                                        epsilon));
+           tw_onnx_bind(
+               n, 0, normalise(n, "RmsNormalize", n->in[0], n->in[1], NULL, count, axes, epsilon));
 }
 
 /* --- without scale ----------------------------------------------------------------------------- */
@@ -199,9 +199,9 @@ bool tw_onnx_op_lp_normalization(tw_onnx_node *n)
     if (p != 1 && p != 2)
         return TW_ONNX_FAIL(n, "p is %lld; it must be 1 or 2", (long long)p);
     axis = at;
-    return tw_onnx_bind(n, 0,
-                        normalise(n, p == 1 ? "L1Normalize" : "L2Normalize", n->in[0], NULL, NULL,
-                                  1, &axis, 0));
+    return tw_onnx_bind(
+        n, 0,
+        normalise(n, p == 1 ? "L1Normalize" : "L2Normalize", n->in[0], NULL, NULL, 1, &axis, 0));
 }
 
 bool tw_onnx_op_mean_variance_normalization(tw_onnx_node *n)
@@ -220,8 +220,8 @@ bool tw_onnx_op_mean_variance_normalization(tw_onnx_node *n)
             axes[count++] = i;
     if (count == 0)
         return TW_ONNX_FAIL(n, "axes must name at least one axis");
-    return tw_onnx_bind(
-        n, 0, normalise(n, "Standardize", n->in[0], NULL, NULL, count, axes, 1e-9f));
+    return tw_onnx_bind(n, 0,
+                        normalise(n, "Standardize", n->in[0], NULL, NULL, count, axes, 1e-9f));
 }
 
 /* --- batch normalisation ----------------------------------------------------------------------- */
