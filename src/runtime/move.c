@@ -42,7 +42,7 @@ static void move_plane(char *to, const char *from, const tw_plane *p, uint32_t e
     }
 }
 
-static void move_walk(tw_walk *w, uint32_t element_bytes)
+void tw_move_walk(tw_walk *w, uint32_t element_bytes)
 {
     const int32_t last = w->rank - 1;
     tw_plane p;
@@ -107,7 +107,7 @@ tw_status tw_move_elements(const tw_view *out, const tw_view *in, const tw_move 
             &w, m->extent[k], tw_step(out->tensor->stride[k], bytes),
             m->extent[k] == 1 ? 0 : tw_step(in->tensor->stride[m->axis[k]], bytes) * m->step[k]);
     if (tw_walk_open(&w))
-        move_walk(&w, bytes);
+        tw_move_walk(&w, bytes);
     return TW_OK;
 }
 

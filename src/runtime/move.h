@@ -20,6 +20,9 @@ void tw_move_same(tw_move *m, const tw_view *out);
  * TW_E_SCHEDULE before anything is written. */
 tw_status tw_move_elements(const tw_view *out, const tw_view *in, const tw_move *m);
 
+/* The elements of an opened walk, each of so many bytes. */
+void tw_move_walk(tw_walk *w, uint32_t element_bytes);
+
 /* What all moves check: one output, `least` to `most` inputs, all present and of one element type.
  * *work: elements of the output. */
 tw_status tw_check_move(const tw_call *call, uint32_t least, uint32_t most, uint64_t *work);
