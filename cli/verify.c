@@ -208,15 +208,17 @@ static bool verify_case(tw_cli *cli, const cli_testcase *one, tw_session *sessio
     return true;
 }
 
-/* The inputs of a data set, for the importer to take where it must. */
-static tw_offered_input *offer(tw_cli *cli, const cli_testcase *one)
+/* The inputs of a data set, for the importer: their extents, and what they hold where it may take
+ * that. */
+static tw_offered_input *offer(tw_cli *cli, const cli_testcase *one, bool data)
 {
     tw_offered_input *offered =
         tw_alloc_array(cli->arena, (size_t)one->input_count + 1, sizeof *offered);
     for (int i = 0; i < one->input_count; i++) {
         const cli_fixture *f = &one->inputs[i];
-        offered[i] = (tw_offered_input){
-            .name = f->name, .dtype = f->shape.dtype, .rank = f->shape.rank, .data = f->data};
+        offered[i] =
+            (tw_offered_input){.name = f->name, .dtype = f->shape.dtype, .rank = f->shape.rank};
+        offered[i].data = data ? f->data : NULL;
         memcpy(offered[i].dim, f->shape.dim, sizeof offered[i].dim);
     }
     return offered;
@@ -246,10 +248,8 @@ static bool verify_folder(tw_cli *cli, tw_verdict *verdict)
     bool ok = cli_compile_options(cli, &options) && read_folder(cli, &options, &dir);
     for (int i = 0; ok && i < dir.count; i++) {
         cli_model model;
-        if (dir.offers) {
-            options.offered = offer(cli, &dir.cases[i]);
-            options.offered_count = dir.cases[i].input_count;
-        }
+        options.offered = offer(cli, &dir.cases[i], dir.offers);
+        options.offered_count = dir.cases[i].input_count;
         ok = cli_model_open(cli, dir.model, &options, &model) &&
              verify_case(cli, &dir.cases[i], &model.session, verdict);
         cli_progress_end();

@@ -79,7 +79,8 @@ typedef struct tw_offered_input {
     tw_dtype dtype;
     int rank;
     int32_t dim[TW_MAX_RANK];
-    const void *data; /* dense, little-endian; must live until tw_compiled_free */
+    const void *data; /* dense, little-endian; must live until tw_compiled_free. Null: it is never
+                         taken, only its extents are, where the model leaves them open */
 } tw_offered_input;
 
 typedef struct tw_compile_options {

@@ -191,7 +191,8 @@ bool tw_build_has(const char *op)
 static const tw_offered_input *offer_for(const tw_builder *b, const tw_value *input)
 {
     const tw_offered_input *offer = tw_map_get(&b->offered, input->name);
-    if (!offer || offer->dtype != input->shape.dtype || offer->rank != input->shape.rank)
+    if (!offer || !offer->data || offer->dtype != input->shape.dtype ||
+        offer->rank != input->shape.rank)
         return NULL;
     for (int i = 0; i < offer->rank; i++)
         if (offer->dim[i] != input->shape.dim[i])

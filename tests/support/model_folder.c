@@ -115,6 +115,15 @@ static size_t element_bytes(const char *dtype)
     return 1;
 }
 
+/* "1x3x32", "scalar" */
+static void read_extents(tw_io_row *row, const char *text)
+{
+    for (char *end; *text >= '0' && *text <= '9' && row->rank < TW_MAX_RANK; text = end) {
+        row->dim[row->rank++] = (int)strtol(text, &end, 10);
+        end += *end == 'x';
+    }
+}
+
 static void read_row(tw_arena *arena, tw_model_folder *folder, const char *line)
 {
     static const char *const roles[] = {"in", "const", "out", "state"};
@@ -125,7 +134,8 @@ static void read_row(tw_arena *arena, tw_model_folder *folder, const char *line)
         r++;
     if (r == 4)
         return; /* the header */
-    *row = (tw_io_row){(tw_io_role)r, field(arena, line, 1), field(arena, line, 2), 1, NULL, 0};
+    *row = (tw_io_row){(tw_io_role)r, field(arena, line, 1), field(arena, line, 2), .steps = 1};
+    read_extents(row, field(arena, line, 3));
     if (row->role != TW_IO_STATE)
         row->steps = atoi(field(arena, line, 4));
     if (*file && row->role != TW_IO_STATE) {
@@ -282,22 +292,45 @@ static bool run_step(const tw_model_folder *f, tw_session *s, int step, tw_toler
     return true;
 }
 
+/* The extents of the inputs, for axes that the model leaves open. */
+static void offer_shapes(tw_arena *arena, const tw_model_folder *folder,
+                         tw_compile_options *options)
+{
+    tw_offered_input *offered =
+        tw_alloc_array(arena, (size_t)folder->row_count + 1, sizeof *offered);
+    options->offered = offered;
+    for (int i = 0; i < folder->row_count; i++) {
+        const tw_io_row *row = &folder->rows[i];
+        tw_offered_input *o = &offered[options->offered_count];
+        if (row->role == TW_IO_OUT || row->rank > TW_MAX_RANK)
+            continue;
+        *o = (tw_offered_input){.name = row->name, .rank = row->rank};
+        if (row->role == TW_IO_STATE && strchr(row->name, '>'))
+            o->name = strchr(row->name, '>') + 1;
+        memcpy(o->dim, row->dim, sizeof o->dim);
+        options->offered_count++;
+    }
+}
+
 bool tw_model_folder_run(tw_arena *arena, const tw_model_folder *folder,
                          const tw_compile_options *options, tw_tolerance tolerance,
                          tw_folder_result *result, tw_diag *diag)
 {
-    tw_compile_options defaults;
+    tw_compile_options own;
     tw_compiled compiled;
     tw_session session;
     size_t bytes = 1;
-    tw_compile_options_default(&defaults);
+    tw_compile_options_default(&own);
+    own = options ? *options : own;
+    offer_shapes(arena, folder, &own);
     *result = (tw_folder_result){.compared = 0};
     for (int i = 0; i < folder->row_count; i++)
         if (folder->rows[i].role == TW_IO_OUT)
             bytes += folder->rows[i].bytes * (size_t)folder->steps;
     uint8_t *keep = tw_alloc(arena, bytes);
     result->outputs = keep;
-    bool ok = tw_compile_file(folder->model, options ? options : &defaults, &compiled, diag);
+    bool ok = tw_compile_file(folder->model, &own, &compiled, diag);
+    result->transposes = ok ? compiled.report.transposes : 0;
     if (ok && tw_session_open(&session, compiled.plan, compiled.plan_bytes, diag)) {
         for (int step = 0; ok && step < folder->steps; step++)
             ok = run_step(folder, &session, step, tolerance, keep, result, diag);

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "tilewright/compiler.h"
+#include "tilewright/runtime.h"
 
 /* The data folder, or null (after saying on stderr that the test is skipped) where `part` of it is
  * not there. */
@@ -24,7 +25,8 @@ typedef struct tw_io_row {
     tw_io_role role;
     const char *name;
     const char *dtype; /* "float32", "int8", ... */
-    int steps;         /* tensors in data */
+    int rank, dim[TW_MAX_RANK];
+    int steps; /* tensors in data */
     const uint8_t *data;
     size_t bytes; /* of one tensor */
 } tw_io_row;
@@ -46,6 +48,7 @@ typedef struct tw_folder_result {
     int first_step; /* that differs */
     const void *outputs; /* all of all steps, end to end */
     size_t output_bytes;
+    int transposes; /* in the plan, inputs and outputs aside */
 } tw_folder_result;
 
 /* How far a result may be from the golden. */
@@ -54,7 +57,7 @@ typedef struct tw_tolerance {
     double lsb;        /* integers */
 } tw_tolerance;
 
-/* Compile (options may be null), run all steps, compare. False with a message when it cannot be
+/* Compile (options may be null; open axes have the extents of io.tsv), run all steps, compare. False with a message when it cannot be
  * compiled or run. */
 bool tw_model_folder_run(tw_arena *arena, const tw_model_folder *folder,
                          const tw_compile_options *options, tw_tolerance tolerance,

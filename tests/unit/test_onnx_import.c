@@ -182,6 +182,29 @@ static void offers(void **state)
     assert_int_equal(must_import(&w, &options)->input_count, 2);
 }
 
+/* Without data only the extents count: for open axes, never instead of the input. */
+static void offered_extents(void **state)
+{
+    (void)state;
+    const tw_offered_input offered[] = {{.name = "x", .rank = 2, .dim = {2, 3}},
+                                        {.name = "s", .rank = 1, .dim = {2}}};
+    tw_import_options options = {.offered = offered, .offered_count = 2};
+    for (int with_shape = 0; with_shape < 2; with_shape++) {
+        tw_onnx_writer w = tw_onnx_write(arena, 13);
+        tw_onnx_write_input(&w, "x", ONNX_FLOAT, 2, (const int64_t[]){-1, 3});
+        if (with_shape)
+            tw_onnx_write_input(&w, "s", ONNX_INT64, 1, (const int64_t[]){2});
+        tw_onnx_write_node(&w, with_shape ? "Reshape" : "Relu", with_shape ? "x s" : "x", "y");
+        tw_onnx_write_output(&w, "y", ONNX_FLOAT);
+        tw_graph *graph = import(&w, &options);
+        if (with_shape)
+            assert_null(graph);
+        else
+            assert_shape(graph->outputs[0], "f32[2,3]");
+    }
+    assert_string_equal(warnings, "");
+}
+
 /* --- names, defaults, order -------------------------------------------------------------------- */
 
 static void nodes_in_any_order(void **state)
@@ -314,6 +337,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(open_axes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unknown_shape, set_up, tear_down),
         cmocka_unit_test_setup_teardown(offers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(offered_extents, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nodes_in_any_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(defaults, set_up, tear_down),
         cmocka_unit_test_setup_teardown(names_of_any_bytes, set_up, tear_down),
