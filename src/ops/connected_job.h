@@ -19,7 +19,7 @@ tw_status tw_connected_check(const tw_call *call, uint32_t dtype, uint32_t weigh
 /* Fill in the job but for the bias, and visit the rows of the output with `context`, which should
  * hold it. */
 tw_status tw_connected_run(const tw_call *call, tw_connected_job *job, tw_matrix_function visit,
-                           const void *context);
+                           void *context);
 
 /* Rows of a matrix as the pixels of a patch. */
 static inline tw_patch tw_connected_patch(int32_t rows)

@@ -55,7 +55,7 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
     int32_t taps = (int32_t)(tw_shape_elements(w) / w->dim[0]);
     if (w->dtype == TW_S8)
         return tw_prepare_channels(node,
-                                   &(tw_weight_layout){w->dim[0], taps, taps, 1, 0, false, false},
+                                   &(tw_weight_layout){w->dim[0], taps, taps, 1, 0, false, false, false},
                                    arena, lowering, diag);
     static const int order[] = {1, 2, 3, 0}, order1[] = {1, 2, 0}; /* outputs innermost */
     tw_prepare_order(node, 1, w->rank == 4 ? order : order1, arena, lowering);
@@ -65,6 +65,7 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
 /* Borders on every side, groups, one spatial axis. */
 #define F32(...) TW_WINDOW_SAMPLE_F32("Conv", __VA_ARGS__)
 #define S8(...) TW_WINDOW_SAMPLE_S8("Conv", __VA_ARGS__)
+#define S16(...) TW_WINDOW_SAMPLE_S16("Conv", __VA_ARGS__)
 #define UNEVEN "{stride=[2,1], dilation=[1,2], pad_begin=[2,0], pad_end=[0,3], group=2}"
 /* clang-format off */
 static const char samples[] =
@@ -74,7 +75,9 @@ static const char samples[] =
     F32("one axis", "[1,20,4]", "[5,4,4]", "5", "{stride=[2], pad_begin=[3], pad_end=[1]}")
     S8("same", "[1,9,6,3]", "[10,3,3,3]", "10", "[1,9,6,10]", TW_WINDOW_SAME)
     S8("groups, uneven", "[1,11,6,4]", "[6,3,2,2]", "6", "[1,6,7,6]", UNEVEN)
-    S8("1x1", "[1,7,5,9]", "[17,1,1,9]", "17", "[1,7,5,17]", "");
+    S8("1x1", "[1,7,5,9]", "[17,1,1,9]", "17", "[1,7,5,17]", "")
+    S16("same", "s64", "[1,9,6,3]", "[10,3,3,3]", "10", "[1,9,6,10]", TW_WINDOW_SAME)
+    S16("groups, uneven", "s32", "[1,11,6,4]", "[6,3,2,2]", "6", "[1,6,7,6]", UNEVEN);
 /* clang-format on */
 
 const tw_opdef tw_op_conv = {
@@ -90,7 +93,7 @@ const tw_opdef tw_op_conv = {
     .macs = macs,
     .lower = lower,
     .limits =
-        "one or two spatial axes; f32, or s8 with constant symmetric weights (one scale, or one "
+        "one or two spatial axes; f32, or s8 or s16 with constant symmetric s8 weights (one scale, or one "
         "an output channel)",
     .samples = samples,
     .onnx = "",

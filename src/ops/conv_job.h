@@ -21,7 +21,7 @@ tw_status tw_conv_check(const tw_call *call, uint32_t dtype, uint32_t weights, u
 /* Fill in the job but for the bias, and visit the patches of the output with `context`, which should
  * hold it. */
 tw_status tw_conv_run(const tw_call *call, tw_conv_job *job, tw_patch_function visit,
-                      const void *context);
+                      void *context);
 
 /* The first output behind those that share o's group. */
 static inline int32_t tw_conv_group_end(const tw_conv_job *job, int32_t o)

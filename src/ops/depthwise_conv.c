@@ -52,13 +52,14 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
     if (w->dtype != TW_S8)
         return true;
     return tw_prepare_channels(
-        node, &(tw_weight_layout){channels, taps, 1, channels, w->rank - 1, false, false}, arena,
+        node, &(tw_weight_layout){channels, taps, 1, channels, w->rank - 1, false, false, true}, arena,
         lowering, diag);
 }
 
 /* Borders on every side, a multiplier, one spatial axis. */
 #define F32(...) TW_WINDOW_SAMPLE_F32("DepthwiseConv", __VA_ARGS__)
 #define S8(...) TW_WINDOW_SAMPLE_S8("DepthwiseConv", __VA_ARGS__)
+#define S16(...) TW_WINDOW_SAMPLE_S16("DepthwiseConv", __VA_ARGS__)
 #define UNEVEN "{stride=[2,1], dilation=[1,2], pad_begin=[2,0], pad_end=[0,3]}"
 /* clang-format off */
 static const char samples[] =
@@ -66,7 +67,9 @@ static const char samples[] =
     F32("multiplier, uneven", "[1,11,6,3]", "[3,2,6]", "6", UNEVEN)
     F32("one axis", "[1,20,4]", "[4,4]", "4", "{stride=[2], pad_begin=[3], pad_end=[1]}")
     S8("same", "[1,9,6,19]", "[3,3,19]", "19", "[1,9,6,19]", TW_WINDOW_SAME)
-    S8("multiplier, uneven", "[1,11,6,3]", "[3,2,6]", "6", "[1,6,7,6]", UNEVEN);
+    S8("multiplier, uneven", "[1,11,6,3]", "[3,2,6]", "6", "[1,6,7,6]", UNEVEN)
+    S16("same", "s64", "[1,9,6,19]", "[3,3,19]", "19", "[1,9,6,19]", TW_WINDOW_SAME)
+    S16("multiplier, uneven", "s32", "[1,11,6,3]", "[3,2,6]", "6", "[1,6,7,6]", UNEVEN);
 /* clang-format on */
 
 const tw_opdef tw_op_depthwise_conv = {
@@ -82,7 +85,7 @@ const tw_opdef tw_op_depthwise_conv = {
     .macs = macs,
     .lower = lower,
     .limits =
-        "one or two spatial axes; f32, or s8 with constant symmetric weights (one scale, or one "
+        "one or two spatial axes; f32, or s8 or s16 with constant symmetric s8 weights (one scale, or one "
         "an output channel)",
     .samples = samples,
     .onnx = "",

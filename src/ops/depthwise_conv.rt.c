@@ -183,7 +183,7 @@ static void visit_s8(const void *of, const tw_patch *patch)
 }
 
 tw_status tw_depthwise_run(const tw_call *call, tw_depthwise_job *job, tw_patch_function visit,
-                           const void *context)
+                           void *context)
 {
     const tw_tensor *x = call->in[0].tensor, *w = call->in[1].tensor;
     tw_window_spans window;

@@ -24,7 +24,7 @@ tw_status tw_depthwise_check(const tw_call *call, uint32_t dtype, uint32_t weigh
 /* Fill in the job but for the bias, and visit the patches of the output with `context`, which should
  * hold it. */
 tw_status tw_depthwise_run(const tw_call *call, tw_depthwise_job *job, tw_patch_function visit,
-                           const void *context);
+                           void *context);
 
 /* Output channels of a verified call. */
 static inline int32_t tw_depthwise_outputs(const tw_call *call)

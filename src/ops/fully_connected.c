@@ -37,7 +37,7 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
     const tw_shape *w = &node->in[1]->shape;
     if (w->dtype == TW_S8)
         return tw_prepare_channels(
-            node, &(tw_weight_layout){w->dim[0], w->dim[1], w->dim[1], 1, 0, true, true}, arena,
+            node, &(tw_weight_layout){w->dim[0], w->dim[1], w->dim[1], 1, 0, true, true, false}, arena,
             lowering, diag);
     static const int order[] = {1, 0}; /* outputs innermost */
     tw_prepare_order(node, 1, order, arena, lowering);
@@ -61,6 +61,12 @@ static const char samples[] =
     "  const %w : s8[13,70] quant(scale=0.01, zero=3) = random 2 -127 128\n"
     "  const %b : s32[13] = random 3 -4000 4000\n"
     "  %y : s8[1,9,13] quant(scale=0.2, zero=5) = FullyConnected (%x, %w, %b)\n"
+    "  output %y\n}\n"
+    "graph \"s16 rows\" {\n"
+    "  const %x : s16[1,9,700] quant(scale=0.0005, zero=0) = random 1 -32768 32768\n"
+    "  const %w : s8[13,700] quant(scale=0.01, zero=0) = random 2 -127 128\n"
+    "  const %b : s64[13] = random 3 -4000 4000\n"
+    "  %y : s16[1,9,13] quant(scale=0.002, zero=0) = FullyConnected (%x, %w, %b)\n"
     "  output %y\n}\n";
 
 const tw_opdef tw_op_fully_connected = {
@@ -74,8 +80,8 @@ const tw_opdef tw_op_fully_connected = {
     .rows = rows,
     .macs = macs,
     .lower = lower,
-    .limits = "f32, or s8 with constant weights (one scale and zero point, or one scale an output "
-              "channel with zero points 0)",
+    .limits = "f32; s8 with constant weights (one scale and zero point, or one scale an output "
+              "channel with zero points 0); s16 with constant symmetric s8 weights",
     .samples = samples,
     .onnx = "",
 };

@@ -91,7 +91,7 @@ static tw_view as_matrix(const tw_view *view, tw_tensor *matrix)
 }
 
 tw_status tw_connected_run(const tw_call *call, tw_connected_job *job, tw_matrix_function visit,
-                           const void *context)
+                           void *context)
 {
     tw_tensor x_matrix, y_matrix;
     const tw_view x = as_matrix(&call->in[0], &x_matrix), y = as_matrix(&call->out[0], &y_matrix);

@@ -71,6 +71,19 @@ static uint64_t macs(const tw_node *node)
     return (uint64_t)tw_shape_elements(&node->out[0]->shape) * (uint64_t)a->dim[a->rank - 1];
 }
 
+/* int16: no zero points; sums of 64 bits, which always hold. */
+static bool lower_s16(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)
+{
+    const tw_value *operand[] = {node->in[0], node->in[1], node->out[0]};
+    for (int i = 0; i < 3; i++)
+        if (operand[i]->quant.count != 1 || operand[i]->quant.zero_point[0] != 0)
+            return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
+                           "int16 operands and result need one scale each and zero point 0");
+    float product = node->in[0]->quant.scale[0] * node->in[1]->quant.scale[0]; /* as TFLite */
+    return tw_prepare_single_wide(node, (double)product / (double)node->out[0]->quant.scale[0],
+                                  arena, lowering, diag);
+}
+
 /* Zero points within int8, usable scales, and sums that 32 bits hold for any values. */
 static bool check_s8(const tw_node *node, tw_diag *diag)
 {
@@ -111,6 +124,8 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
         tw_prepare_single((double)product / (double)node->out[0]->quant.scale[0], arena, lowering);
         return true;
     }
+    if (node->in[0]->shape.dtype == TW_S16)
+        return lower_s16(node, arena, lowering, diag);
     if (attributes->transpose_b) { /* columns innermost */
         int order[TW_MAX_RANK], rank = node->in[1]->shape.rank;
         for (int k = 0; k < rank; k++)
@@ -140,6 +155,11 @@ static const char samples[] =
     "  const %a : s8[1,4,9,30] quant(scale=0.05, zero=-20) = random 1 -128 128\n"
     "  const %b : s8[1,4,5,30] quant(scale=0.03, zero=4) = random 2 -128 128\n"
     "  %y : s8[1,4,9,5] quant(scale=0.4, zero=5) = MatMul (%a, %b) {transpose_b=1}\n"
+    "  output %y\n}\n"
+    "graph \"s16\" {\n"
+    "  const %a : s16[1,9,30] quant(scale=0.0005, zero=0) = random 1 -32768 32768\n"
+    "  const %b : s16[1,30,19] quant(scale=0.0003, zero=0) = random 2 -32768 32768\n"
+    "  %y : s16[1,9,19] quant(scale=0.02, zero=0) = MatMul (%a, %b)\n"
     "  output %y\n}\n";
 
 const tw_opdef tw_op_matmul = {
@@ -154,7 +174,7 @@ const tw_opdef tw_op_matmul = {
     .rows = rows,
     .macs = macs,
     .lower = lower,
-    .limits = "ranks from 2; f32, or s8 with one scale an operand",
+    .limits = "ranks from 2; f32, or s8 or s16 with one scale an operand",
     .samples = samples,
     .onnx = "",
 };

@@ -65,6 +65,19 @@ static bool rescale(const tw_node *node, tw_arena *arena, tw_lowering *lowering,
     return true;
 }
 
+/* int16 sums stay within 32 bits up to here. */
+static bool check_s16(const tw_node *node, tw_diag *diag)
+{
+    const tw_pool_attributes *a = node->attributes;
+    int64_t taps = 1;
+    for (int i = 0; i < a->kernel.count; i++)
+        taps *= a->kernel.v[i];
+    if (taps >= 1 << 16 || node->in[0]->quant.zero_point[0] != 0)
+        return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
+                       "int16 takes windows of less than 65536 elements and zero point 0");
+    return true;
+}
+
 static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)
 {
     const tw_value *x = node->in[0], *y = node->out[0];
@@ -81,10 +94,11 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
         return true; /* plain numbers */
     if (x->shape.dtype == TW_S8)
         return rescale(node, arena, lowering, diag);
-    return tw_quant_equal(&x->quant, &y->quant) ||
-           tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
-                   "%s input and output with different scales; give both the same",
-                   tw_dtype_name(x->shape.dtype));
+    if (!tw_quant_equal(&x->quant, &y->quant))
+        return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
+                       "%s input and output with different scales; give both the same",
+                       tw_dtype_name(x->shape.dtype));
+    return x->shape.dtype != TW_S16 || check_s16(node, diag);
 }
 
 /* Windows over every border, and one axis; int8 with one scale and with two. */
@@ -101,6 +115,8 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
            " : s8[1,6,6,19] quant(scale=0.05, zero=-3)", UNEVEN)                                   \
     SAMPLE(Name, "s8 rescaled", "s8[1,10,6,19] quant(scale=0.05, zero=-3)",                        \
            " : s8[1,6,6,19] quant(scale=0.07, zero=9)", UNEVEN)                                    \
+    SAMPLE(Name, "s16", "s16[1,10,6,19] quant(scale=0.05, zero=0)",                                \
+           " : s16[1,6,6,19] quant(scale=0.05, zero=0)", UNEVEN)                                   \
     "graph \"u8, one axis\" {\n"                                                                   \
     "  const %x : u8[1,20,3] = random 1 0 256\n"                                                   \
     "  %y = " Name " (%x) {kernel=[3], stride=[2]}\n"                                              \
@@ -120,7 +136,7 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
         .shape = shape,                                                                            \
         .rows = rows,                                                                              \
         .lower = lower,                                                                            \
-        .limits = "one or two spatial axes; windows of at most 4194304 elements",                  \
+        .limits = "one or two spatial axes; windows of at most 4194304 elements, of s16 65535",          \
         .samples = SAMPLES(#Name),                                                                 \
         .onnx = onnx_names,                                                                        \
     };

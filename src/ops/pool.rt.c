@@ -1,22 +1,9 @@
 /* Pooling kernels. Channels are worked on in blocks, side by side. */
-#include "ops/pool.h"
+#include "ops/pool_job.h"
 
 #include "ops/codes.h"
-#include "ops/product.h"
 
-enum { BLOCK = 16 };
-
-typedef struct tw_pool_job {
-    tw_window_spans window;
-    ptrdiff_t x_pixel, x_row, x_column, y_pixel;
-    const void *x;
-    void *y;
-    int32_t begin, end; /* channels present in out */
-    tw_bound low, high;
-    int count_padding, half_even, rescale;
-    int32_t in_zero;
-    tw_channels channels; /* of one entry, where rescale */
-} tw_pool_job;
+enum { BLOCK = TW_POOL_BLOCK };
 
 static int read_window(const tw_call *call, tw_window_spans *window)
 {
@@ -31,8 +18,7 @@ static int read_window(const tw_call *call, tw_window_spans *window)
     return tw_window_read(window, call->in[0].tensor, call->out[0].tensor, kernel, &lists, a->ceil);
 }
 
-/* Work counts the taps of every window. */
-static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
+tw_status tw_pool_check(const tw_call *call, uint32_t dtype, uint64_t *work)
 {
     const tw_pool_attributes *a = (const tw_pool_attributes *)call->attributes;
     const tw_tensor *x, *y;
@@ -59,13 +45,13 @@ static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
 
 static tw_status check_f32(const tw_call *call, uint64_t *work)
 {
-    return check(call, TW_F32, work);
+    return tw_pool_check(call, TW_F32, work);
 }
 
 /* Bytes without tables: one scale, or none. The zero point is the only number that matters. */
 static tw_status check_bytes(const tw_call *call, uint32_t dtype, int32_t low, uint64_t *work)
 {
-    tw_status status = check(call, dtype, work);
+    tw_status status = tw_pool_check(call, dtype, work);
     int32_t zero;
     if (status != TW_OK)
         return status;
@@ -90,7 +76,7 @@ static tw_status check_u8(const tw_call *call, uint64_t *work)
     return check_bytes(call, TW_U8, 0, work);
 }
 
-static tw_status run(const tw_call *call, tw_patch_function visit)
+tw_status tw_pool_run(const tw_call *call, tw_patch_function visit)
 {
     tw_pool_job state, *job = &state;
     const tw_pool_attributes *a = (const tw_pool_attributes *)call->attributes;
@@ -118,12 +104,6 @@ static tw_status run(const tw_call *call, tw_patch_function visit)
     return tw_window_walk(&job->window, &in, &out, visit, job);
 }
 
-/* Elements from the first tap inside to tap (i, j). */
-static ptrdiff_t tap(const tw_pool_job *job, const tw_patch *patch, int32_t i, int32_t j)
-{
-    return (i - patch->rows.first) * job->x_row + (j - patch->columns.first) * job->x_column;
-}
-
 /* ---- largest ---- */
 
 static TW_INLINE void largest_f32(const tw_pool_job *job, const tw_patch *patch, const float *x,
@@ -136,7 +116,7 @@ static TW_INLINE void largest_f32(const tw_pool_job *job, const tw_patch *patch,
         most[k] = -__builtin_inff();
     for (i = patch->rows.first; i < patch->rows.last; i++) {
         for (j = patch->columns.first; j < patch->columns.last; j++) {
-            const float *from = x + tap(job, patch, i, j);
+            const float *from = x + tw_pool_tap(job, patch, i, j);
             for (k = 0; k < n; k++) /* a NaN stays */
                 most[k] = from[k] > most[k] || from[k] != from[k] ? from[k] : most[k];
         }
@@ -179,7 +159,7 @@ static TW_INLINE void largest_bytes(const tw_pool_job *job, const tw_patch *patc
         most[k] = INT8_MIN;
     for (i = patch->rows.first; i < patch->rows.last; i++) {
         for (j = patch->columns.first; j < patch->columns.last; j++) {
-            const uint8_t *from = x + tap(job, patch, i, j);
+            const uint8_t *from = x + tw_pool_tap(job, patch, i, j);
             for (k = 0; k < n; k++) {
                 int8_t v = signed_of(from[k], u8);
                 if (v > most[k])
@@ -230,8 +210,7 @@ static int32_t padded_taps(const tw_span *s, int32_t o)
     return n < s->kernel ? n : s->kernel;
 }
 
-/* What the sums of a patch are divided by: at least 1. */
-static int32_t count_of(const tw_pool_job *job, const tw_patch *patch, int32_t column)
+int32_t tw_pool_count(const tw_pool_job *job, const tw_patch *patch, int32_t column)
 {
     int32_t rows = patch->rows.last - patch->rows.first;
     int32_t columns = patch->columns.last - patch->columns.first;
@@ -252,7 +231,7 @@ static TW_INLINE void average_f32(const tw_pool_job *job, const tw_patch *patch,
         sum[k] = 0.0f;
     for (i = patch->rows.first; i < patch->rows.last; i++) {
         for (j = patch->columns.first; j < patch->columns.last; j++) {
-            const float *from = x + tap(job, patch, i, j);
+            const float *from = x + tw_pool_tap(job, patch, i, j);
             for (k = 0; k < n; k++)
                 sum[k] += from[k];
         }
@@ -270,7 +249,7 @@ static void visit_average_f32(const void *of, const tw_patch *patch)
     for (pixel = 0; pixel < patch->pixels; pixel++) {
         const float *x = (const float *)job->x + patch->in + pixel * job->x_pixel;
         float *y = (float *)job->y + patch->out + pixel * job->y_pixel;
-        float count = (float)count_of(job, patch, patch->column + pixel);
+        float count = (float)tw_pool_count(job, patch, patch->column + pixel);
         for (c = job->begin; c + BLOCK <= job->end; c += BLOCK)
             average_f32(job, patch, x + c, y + (c - job->begin), count, BLOCK);
         if (c < job->end)
@@ -278,8 +257,7 @@ static void visit_average_f32(const void *of, const tw_patch *patch)
     }
 }
 
-/* v / count to the nearest integer. */
-static int32_t divide(int32_t v, int32_t count, int half_even)
+int32_t tw_pool_divide(int32_t v, int32_t count, int half_even)
 {
     int32_t q = v / count, left = v % count; /* towards zero; left has v's sign */
     int32_t size = left < 0 ? -left : left;
@@ -293,16 +271,16 @@ static uint8_t finish_average(const tw_pool_job *job, int32_t sum, int32_t insid
     int32_t zero = job->in_zero, v;
     if (!job->rescale && !job->half_even) { /* TFLite rounds the stored values themselves */
         sum += zero * (count - inside);
-        v = divide(sum, count, 0);
+        v = tw_pool_divide(sum, count, 0);
         return (uint8_t)tw_clamp_s32(v, job->low.s32, job->high.s32);
     }
     v = sum - zero * inside;
     if (job->rescale) {
         const tw_channels *q = &job->channels;
-        v = divide(tw_requantize(v, q->multiplier[0], q->shift[0]), count, job->half_even);
+        v = tw_pool_divide(tw_requantize(v, q->multiplier[0], q->shift[0]), count, job->half_even);
         return (uint8_t)(tw_clamp_s32(v, q->low, q->high) + q->out_zero);
     }
-    return (uint8_t)tw_clamp_s32(divide(v, count, 1) + zero, job->low.s32, job->high.s32);
+    return (uint8_t)tw_clamp_s32(tw_pool_divide(v, count, 1) + zero, job->low.s32, job->high.s32);
 }
 
 static TW_INLINE void average_bytes(const tw_pool_job *job, const tw_patch *patch, const uint8_t *x,
@@ -317,7 +295,7 @@ static TW_INLINE void average_bytes(const tw_pool_job *job, const tw_patch *patc
         sum[k] = inside * u8;
     for (i = patch->rows.first; i < patch->rows.last; i++) {
         for (j = patch->columns.first; j < patch->columns.last; j++) {
-            const uint8_t *from = x + tap(job, patch, i, j);
+            const uint8_t *from = x + tw_pool_tap(job, patch, i, j);
             for (k = 0; k < n; k++)
                 sum[k] += signed_of(from[k], u8);
         }
@@ -333,7 +311,7 @@ static TW_INLINE void visit_average_bytes(const tw_pool_job *job, const tw_patch
     for (pixel = 0; pixel < patch->pixels; pixel++) {
         const uint8_t *x = (const uint8_t *)job->x + patch->in + pixel * job->x_pixel;
         uint8_t *y = (uint8_t *)job->y + patch->out + pixel * job->y_pixel;
-        int32_t count = count_of(job, patch, patch->column + pixel);
+        int32_t count = tw_pool_count(job, patch, patch->column + pixel);
         for (c = job->begin; c + BLOCK <= job->end; c += BLOCK)
             average_bytes(job, patch, x + c, y + (c - job->begin), count, BLOCK, u8);
         if (c < job->end)
@@ -356,7 +334,7 @@ static void visit_average_u8(const void *job, const tw_patch *patch)
 #define TW_POOL_KERNEL(symbol, signature, visit)                                                   \
     static tw_status run_##symbol##_##signature(const tw_call *call)                               \
     {                                                                                              \
-        return run(call, visit);                                                                   \
+        return tw_pool_run(call, visit);                                                                   \
     }                                                                                              \
     TW_KERNEL(symbol, signature, run_##symbol##_##signature, check_##signature)
 

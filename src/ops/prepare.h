@@ -13,16 +13,21 @@ typedef struct tw_weight_layout {
     bool zero_points;   /* one weights' zero point other than 0 is allowed */
     bool float_product; /* one scale: input and weights' scales are multiplied in float, as
                               TFLite does for FULLY_CONNECTED and BATCH_MATMUL */
+    bool wide_sums;     /* int16 without a bias: sums of 64 bits */
 } tw_weight_layout;
 
-/* int8: tables multiplier, shift and bias (input 2, or zero, less what the zero points add) from
+/* int8 and int16 activations: tables multiplier, shift and bias (input 2, or zero, less what the zero points add) from
  * constant weights. Warns where a sum could leave 32 bits, and fails where the tables cannot be made.
- * The bias operand is then unread. */
+ * The bias operand is then unread. int16: the tables of product_s16.h. */
 bool tw_prepare_channels(const tw_node *node, const tw_weight_layout *layout, tw_arena *arena,
                          tw_lowering *lowering, tw_diag *diag);
 
 /* One multiplier for real scale `real`, and a bias of 0. */
 void tw_prepare_single(double real, tw_arena *arena, tw_lowering *lowering);
+
+/* The same in the wide form of product_s16.h; fails where the scale is too large for it. */
+bool tw_prepare_single_wide(const tw_node *node, double real, tw_arena *arena,
+                            tw_lowering *lowering, tw_diag *diag);
 
 /* Store constant input i with its axes in `order`, outermost first. Does nothing when it is not
  * constant: kernels take any strides. */

@@ -90,21 +90,37 @@ tw_rowmap tw_window_rows(const tw_node *node, const tw_window_lists *lists, cons
     return (tw_rowmap){TW_ROWS_MAPPED, 1, s.stride, (int32_t)off, -s.pad_begin};
 }
 
+/* Which weights and biases go with which activations. */
+static bool goes_with(tw_dtype x, tw_dtype w)
+{
+    return x == w || (x == TW_S16 && w == TW_S8);
+}
+
+static bool is_bias(tw_dtype x, tw_dtype bias)
+{
+    if (x == TW_S16)
+        return bias == TW_S32 || bias == TW_S64;
+    return bias == (x == TW_S8 ? TW_S32 : x);
+}
+
 bool tw_check_weights(const tw_shape_call *call, int32_t channels)
 {
     const tw_shape *x = &call->in[0]->shape, *w = &call->in[1]->shape;
-    if (w->dtype != x->dtype)
+    if (!goes_with(x->dtype, w->dtype))
         return TW_SHAPE_UNSUPPORTED(call,
                                     "input of %s and weights of %s; both must have one type, "
-                                    "f32 or s8: convert one of them",
+                                    "f32 or s8, or the input s16 and the weights s8: convert one "
+                                    "of them",
                                     tw_dtype_name(x->dtype), tw_dtype_name(w->dtype));
     if (call->in_count < 3 || !call->in[2])
         return true;
     const tw_shape *b = &call->in[2]->shape;
-    tw_dtype want = x->dtype == TW_S8 ? TW_S32 : x->dtype;
-    if (b->dtype != want)
+    if (!is_bias(x->dtype, b->dtype))
         return TW_SHAPE_FAIL(call, "the bias is %s; with %s operands it must be %s",
-                             tw_dtype_name(b->dtype), tw_dtype_name(x->dtype), tw_dtype_name(want));
+                             tw_dtype_name(b->dtype), tw_dtype_name(x->dtype),
+                             x->dtype == TW_S16  ? "s32 or s64"
+                             : x->dtype == TW_S8 ? "s32"
+                                                 : tw_dtype_name(x->dtype));
     if (b->rank != 1 || b->dim[0] != channels)
         return TW_SHAPE_FAIL(call,
                              "the bias has rank %d and %d elements; it must have one for each "

@@ -22,7 +22,8 @@ tw_rowmap tw_window_rows(const tw_node *node, const tw_window_lists *lists, cons
 
 /* Checks of operands that the multiply-accumulate operators share. */
 
-/* Types that go together: x and w alike, b alike or, for int8, s32; b a vector of `channels`. */
+/* Types that go together: x and w alike and b alike or, for int8, s32; or x int16 and w int8 and b s32
+ * or s64; b a vector of `channels`. */
 bool tw_check_weights(const tw_shape_call *call, int32_t channels);
 
 /* Samples for the property tests: shapes as text, o output channels, y the output's shape. */
@@ -39,6 +40,14 @@ bool tw_check_weights(const tw_shape_call *call, int32_t channels);
     "  const %w : s8" w " quant(scale=0.01, zero=0) = random 2 -127 128\n"                         \
     "  const %b : s32[" o "] = random 3 -4000 4000\n"                                              \
     "  %y : s8" y " quant(scale=0.15, zero=5) = " Op " (%x, %w, %b) " attributes "\n"              \
+    "  output %y\n}\n"
+/* sums: s32 or s64, the bias's type and width of the sums. */
+#define TW_WINDOW_SAMPLE_S16(Op, title, sums, x, w, o, y, attributes)                              \
+    "graph \"s16 " title "\" {\n"                                                                  \
+    "  const %x : s16" x " quant(scale=0.0005, zero=0) = random 1 -32768 32768\n"                  \
+    "  const %w : s8" w " quant(scale=0.01, zero=0) = random 2 -127 128\n"                         \
+    "  const %b : " sums "[" o "] = random 3 -400000 400000\n"                                     \
+    "  %y : s16" y " quant(scale=0.002, zero=0) = " Op " (%x, %w, %b) " attributes "\n"            \
     "  output %y\n}\n"
 #define TW_WINDOW_SAME "{pad_begin=[1,1], pad_end=[1,1]}"
 

@@ -33,6 +33,16 @@ static inline int32_t tw_requantize(int32_t x, int32_t multiplier, int32_t shift
     return tw_shift_right(tw_high_mul(shifted, multiplier), right);
 }
 
+/* The same for a sum of 64 bits: the multiplier is rounded to 16 bits first, the product once.
+ * |x| < 2^47 and shift <= 14, else bits are lost. */
+static inline int32_t tw_requantize_wide(int64_t x, int32_t multiplier, int32_t shift)
+{
+    int64_t rough = multiplier < 0x7FFF0000 ? (multiplier + (1 << 15)) >> 16 : 0x7FFF;
+    int32_t right = 15 - shift;
+    uint64_t product = (uint64_t)x * (uint64_t)rough + ((uint64_t)1 << (right - 1));
+    return (int32_t)((int64_t)product >> right);
+}
+
 /* x * 2^shift, saturating. 0 <= shift <= 30. */
 static inline int32_t tw_saturating_left(int32_t x, int32_t shift)
 {
