@@ -1,4 +1,4 @@
-/* The binary family's records, one a row of binary.def, and the scales of its int8 kernels. */
+/* The binary family's records, one a row of binary.def, and the scales of its integer kernels. */
 #include "ops/binary.h"
 
 #include <math.h>
@@ -7,11 +7,12 @@
 #include "ops/ledger.h"
 #include "ops/scale.h"
 
-/* ---- int8: real scales to multipliers ---- */
+/* ---- int8 and int16: real scales to multipliers ---- */
 
 typedef struct tw_scale_call {
     const tw_node *node;
     double a, b, out; /* scales; out is 1 for compare */
+    int bits;         /* of an element less its zero point, without the sign: 8 or 15 */
     tw_binary_scales *scales;
     tw_diag *diag;
 } tw_scale_call;
@@ -38,27 +39,36 @@ static double set_common(const tw_scale_call *c, int left)
     return twice;
 }
 
+/* Bits by which the operands of a sum are shifted left. */
+static int sum_shift(const tw_scale_call *c)
+{
+    return c->bits == 8 ? 20 : 15;
+}
+
 static bool scale_compare(const tw_scale_call *c)
 {
-    set_common(c, 20);
+    set_common(c, sum_shift(c));
     return true;
 }
 
 static bool scale_sum(const tw_scale_call *c)
 {
-    double twice = set_common(c, 20);
-    return set_out(c, twice / ((1 << 20) * c->out), 0);
+    int left = sum_shift(c);
+    double twice = set_common(c, left);
+    return set_out(c, twice / ((1 << left) * c->out), 0);
 }
 
 static bool scale_square(const tw_scale_call *c)
 {
-    double twice = set_common(c, 7);
-    return set_out(c, twice * twice / ((1 << 14) * c->out), 0);
+    int left = c->bits == 8 ? 7 : 0;
+    double twice = set_common(c, left);
+    return set_out(c, twice * twice / ((1 << 2 * left) * c->out), 0);
 }
 
+/* |product| <= 2^(2 bits) */
 static bool scale_product(const tw_scale_call *c)
 {
-    return set_out(c, c->a * c->b / c->out, 14); /* |product| < 2^16 */
+    return set_out(c, c->a * c->b / c->out, 30 - 2 * c->bits);
 }
 
 static bool scale_quotient(const tw_scale_call *c)
@@ -69,24 +79,29 @@ static bool scale_quotient(const tw_scale_call *c)
 static bool scale_slope(const tw_scale_call *c)
 {
     double same = c->a / c->out;
-    if (!set_out(c, same, 22)) /* |qa| < 2^8 */
+    if (!set_out(c, same, 30 - c->bits))
         return false;
     c->scales->a_multiplier = c->scales->out_multiplier;
     c->scales->a_shift = c->scales->out_shift;
-    return set_out(c, c->a * c->b / c->out, 14);
+    return scale_product(c);
 }
 
-static bool lower_s8(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag,
+static bool lower_scaled(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag,
                      bool (*scale)(const tw_scale_call *))
 {
     const tw_value *a = node->in[0], *b = node->in[1], *out = node->out[0];
-    bool compare = out->shape.dtype == TW_BOOL;
+    const bool compare = out->shape.dtype == TW_BOOL, wide = a->shape.dtype == TW_S16;
     if (a->quant.count != 1 || b->quant.count != 1 || (!compare && out->quant.count != 1))
         return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
-                       "on s8 each operand and the result need one scale (they have %d, %d and %d)",
-                       a->quant.count, b->quant.count, compare ? 1 : out->quant.count);
+                       "on %s each operand and the result need one scale (they have %d, %d and %d)",
+                       tw_dtype_name(a->shape.dtype), a->quant.count, b->quant.count,
+                       compare ? 1 : out->quant.count);
+    if (wide && (a->quant.zero_point[0] || b->quant.zero_point[0] ||
+                 (!compare && out->quant.zero_point[0])))
+        return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
+                       "zero points other than 0 on s16; quantise symmetrically");
     tw_lower_clamp(node, lowering);
-    lowering->kernel = tw_op_kernel(node->op, TW_SIG_s8);
+    lowering->kernel = tw_op_kernel(node->op, wide ? TW_SIG_s16 : TW_SIG_s8);
     if (!scale)
         return true;
     tw_binary_scales *scales = tw_alloc(arena, sizeof *scales);
@@ -94,6 +109,7 @@ static bool lower_s8(const tw_node *node, tw_arena *arena, tw_lowering *lowering
                           (double)a->quant.scale[0],
                           (double)b->quant.scale[0],
                           compare ? 1.0 : (double)out->quant.scale[0],
+                          wide ? 15 : 8,
                           scales,
                           diag};
     lowering->blob_count = 1;
@@ -107,8 +123,8 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
 {
     const tw_value *a = node->in[0], *b = node->in[1];
     bool scaled = a->quant.count || b->quant.count || node->out[0]->quant.count;
-    if (a->shape.dtype == TW_S8 && scaled)
-        return lower_s8(node, arena, lowering, diag, scale);
+    if ((a->shape.dtype == TW_S8 || a->shape.dtype == TW_S16) && scaled)
+        return lower_scaled(node, arena, lowering, diag, scale);
     if (a->shape.dtype == TW_F32 && node->out[0]->shape.dtype == TW_F32)
         return tw_lower_default(node, arena, lowering, diag);
     return tw_lower_plain(node, lowering, diag);
@@ -166,6 +182,9 @@ static bool shape_bool(const tw_shape_call *call)
            "[1,7,5,3]" S8_QUANT("0.03", "7"), "-128", "128", result, Name)                         \
     SAMPLE("s8 channel", "s8", "[1,7,5,3]" S8_QUANT("0.05", "-4"), "[3]" S8_QUANT("0.03", "7"),    \
            "-128", "128", result, Name)
+#define SAMPLES_S16(result, Name)                                                                  \
+    SAMPLE("s16 dense", "s16", "[1,7,5,3]" S8_QUANT("0.0005", "0"),                                \
+           "[1,7,5,3]" S8_QUANT("0.0003", "0"), "-32768", "32768", result, Name)
 
 #define RECORD(symbol, shape_function, lower_function, onnx_names, formula_text, limits_text,      \
                samples_text)                                                                       \
@@ -187,13 +206,15 @@ static bool shape_bool(const tw_shape_call *call)
 
 #define TW_BINARY(code, Name, symbol, METHOD, onnx, formula, real, integer)                        \
     RECORD(symbol, shape_same, lower_##METHOD, onnx, formula,                                      \
-           "f32; s8 with one scale a tensor; plain integers, which wrap around",                   \
+           "f32; s8 and s16 with one scale a tensor; plain integers, which wrap around",                   \
            SAMPLES("f32", "-3", "3", #Name) SAMPLES("s32", "1", "40", #Name)                       \
-               SAMPLES_S8(" : s8[1,7,5,3] quant(scale=0.08, zero=3)", #Name))
+               SAMPLES_S8(" : s8[1,7,5,3] quant(scale=0.08, zero=3)", #Name)                      \
+                   SAMPLES_S16(" : s16[1,7,5,3] quant(scale=0.0011, zero=0)", #Name))
 #define TW_COMPARE(code, Name, symbol, onnx, formula, expression)                                  \
     RECORD(symbol, shape_bool, lower_COMPARE, onnx, formula,                                       \
-           "f32; s8 with one scale a tensor; plain integers; bool",                                \
-           SAMPLES("f32", "-3", "3", #Name) SAMPLES("u8", "0", "5", #Name) SAMPLES_S8("", #Name))
+           "f32; s8 and s16 with one scale a tensor; plain integers; bool",                                \
+           SAMPLES("f32", "-3", "3", #Name) SAMPLES("u8", "0", "5", #Name) SAMPLES_S8("", #Name)      \
+               SAMPLES_S16("", #Name))
 #define TW_LOGIC(code, Name, symbol, TYPES, onnx, formula, expression)                             \
     RECORD(symbol, shape_same, lower_logic, onnx, formula, LIMITS_##TYPES, SAMPLES_##TYPES(#Name))
 #define LIMITS_BOOL "bool"

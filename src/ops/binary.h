@@ -13,13 +13,15 @@
  *     REAL           round(f(sa * qa, sb * qb) * (1 / so)) in float32, halves away from zero
  *
  * Each multiplication with a scale is tw_requantize: these are TFLite's reference kernels, bit for
- * bit; where those demand equal scales (Max, Min, compare) other scales work too. */
+ * bit; where those demand equal scales (Max, Min, compare) other scales work too.
+ *
+ * int16, without zero points: the same, with 2^15 instead of 2^20 and 2^0 instead of 2^7. */
 #ifndef TW_OPS_BINARY_H
 #define TW_OPS_BINARY_H
 
 #include <stdint.h>
 
-/* Blob 0 of the int8 kernels other than REAL's. Unused fields are 0. */
+/* Blob 0 of the int8 and int16 kernels other than REAL's. Unused fields are 0. */
 typedef struct tw_binary_scales {
     int32_t left; /* bits by which operands are shifted before they are rescaled */
     int32_t a_multiplier, a_shift;

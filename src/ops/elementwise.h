@@ -21,6 +21,9 @@ bool tw_in_place_elementwise(const tw_node *node, int input);
  * input's type. Sets the lowering's kernel. */
 bool tw_lower_plain(const tw_node *node, tw_lowering *lowering, tw_diag *diag);
 
+/* The tables of unary operators on int16 with scales. */
+bool tw_lower_table_s16(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag);
+
 /* The lowering of unary operators: float32 and plain types by their own kernels, 8-bit types with
  * scales by a table of the operator's scalar function with the clamp folded in. */
 bool tw_lower_table(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag);

@@ -3,6 +3,7 @@
 
 #include "ops/codes.h"
 #include "ops/product.h"
+#include "ops/sigmoid_s16.h"
 #include "runtime/fixed.h"
 #include "runtime/math.h"
 
@@ -158,31 +159,6 @@ static int32_t rescaled(int32_t v, const tw_lstm_rescale *r)
     return tw_requantize(v, r->multiplier, r->shift);
 }
 
-/* The table between its steps: 65536 * sigmoid(x / 24 / 2^bits), x from 0 up, times 2^bits. */
-static uint32_t interpolate(const uint16_t *table, uint32_t x, uint32_t bits)
-{
-    const uint32_t step = x >> bits, rest = x & ((1u << bits) - 1u);
-    return ((uint32_t)table[step] << bits) + rest * (uint32_t)(table[step + 1u] - table[step]);
-}
-
-/* 12 fraction bits to 15. */
-static int32_t sigmoid_s16(const uint16_t *table, int32_t v)
-{
-    const int32_t scaled = v * 3;
-    const uint32_t x = (uint32_t)(scaled < 0 ? -scaled : scaled);
-    const uint32_t r = x >> 9 >= 255u ? 0x7FFFu << 10 : interpolate(table, x, 9);
-    return (int32_t)((scaled >= 0 ? r + (1u << 9) : (1u << 25) - r + (1u << 9) - 1u) >> 10);
-}
-
-/* 2 * sigmoid(2 x) - 1: half the table's step is a step of x. */
-static int32_t tanh_s16(const uint16_t *table, int32_t v, int32_t multiplier, int32_t shift)
-{
-    const int32_t scaled = (v * multiplier + (shift > 0 ? 1 << (shift - 1) : 0)) >> shift;
-    const uint32_t x = (uint32_t)(scaled < 0 ? -scaled : scaled);
-    const int32_t r = x >> 8 >= 255u ? 0xFFFF << 8 : (int32_t)interpolate(table, x, 8);
-    return scaled >= 0 ? (r - (1 << 23) + (1 << 7)) >> 8 : (-r + (1 << 23) + (1 << 7) - 1) >> 8;
-}
-
 static void gates_s8(const tw_lstm_job *job, const int8_t *x, const int8_t *h, int16_t *gate)
 {
     const tw_blob *blob = job->call->blobs;
@@ -200,7 +176,7 @@ static void gates_s8(const tw_lstm_job *job, const int8_t *x, const int8_t *h, i
             int32_t sum =
                 clamp_s16(clamp_s16(rescaled(a, &s->x[g])) + clamp_s16(rescaled(b, &s->h[g])));
             gate[k] =
-                (int16_t)(g == TW_LSTM_CELL ? tanh_s16(table, sum, 3, 0) : sigmoid_s16(table, sum));
+                (int16_t)(g == TW_LSTM_CELL ? tw_tanh_s16(table, sum, 3, 0) : tw_sigmoid_s16(table, sum, 3, 0));
         }
 }
 
@@ -219,7 +195,7 @@ static void step_s8(const tw_lstm_job *job, const int8_t *x, int8_t *h, int16_t 
         if (s->clip > 0)
             cell = tw_clamp_s32(cell, -s->clip, s->clip);
         c[k] = (int16_t)cell;
-        out = tanh_s16(table, cell, s->tanh_multiplier, s->tanh_shift);
+        out = tw_tanh_s16(table, cell, s->tanh_multiplier, s->tanh_shift);
         out = rescaled(out * gate[TW_LSTM_OUTPUT * n + k], &s->output) + zero;
         h[k] = y[k] = (int8_t)tw_clamp_s32(out, INT8_MIN, INT8_MAX);
     }
@@ -334,15 +310,6 @@ static int are_scales(const tw_lstm_scales *s)
            s->tanh_shift <= 15 && s->clip >= 0 && s->clip <= INT16_MAX;
 }
 
-/* The table rises: differences of neighbours are not negative. */
-static int is_rising(const uint16_t *table)
-{
-    for (int i = 0; i < 255; i++)
-        if (table[i] > table[i + 1])
-            return 0;
-    return 1;
-}
-
 static tw_status check_s8(const tw_call *call, uint64_t *work)
 {
     if (check(call, TW_S8, TW_S16, work) != TW_OK || call->blob_count != TW_LSTM_BLOBS)
@@ -355,7 +322,7 @@ static tw_status check_s8(const tw_call *call, uint64_t *work)
         blob[TW_LSTM_BLOB_H_BIAS].bytes != n * TW_LSTM_GATES * 4u ||
         blob[TW_LSTM_BLOB_SIGMOID].bytes != 512u || zero < INT8_MIN || zero > INT8_MAX ||
         !are_scales((const tw_lstm_scales *)blob[TW_LSTM_BLOB_SCALES].data) ||
-        !is_rising((const uint16_t *)blob[TW_LSTM_BLOB_SIGMOID].data))
+        !tw_sigmoid_rises((const uint16_t *)blob[TW_LSTM_BLOB_SIGMOID].data))
         return TW_E_CHECK;
     return (state + 15u) / 16u * 16u + state * 2u <= call->memory_bytes &&
                    n * TW_LSTM_GATES * 2u <= call->scratch_bytes

@@ -44,6 +44,8 @@ bool tw_lower_table(const tw_node *node, tw_arena *arena, tw_lowering *lowering,
     const tw_value *in = node->in[0], *out = node->out[0];
     if (in->shape.dtype == TW_F32)
         return tw_lower_default(node, arena, lowering, diag);
+    if (in->shape.dtype == TW_S16 && in->quant.count > 0)
+        return tw_lower_table_s16(node, arena, lowering, diag);
     if (!is_byte(in->shape.dtype) || in->quant.count == 0)
         return tw_lower_plain(node, lowering, diag);
     if (in->quant.count != 1 || out->quant.count != 1)

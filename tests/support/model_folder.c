@@ -341,3 +341,27 @@ bool tw_model_folder_run(tw_arena *arena, const tw_model_folder *folder,
     tw_compiled_free(&compiled);
     return ok;
 }
+
+enum { SEEDS = 3 };
+
+void tw_model_folder_must_pass(tw_arena *arena, const tw_model_folder *folder,
+                               tw_tolerance tolerance)
+{
+    tw_diag diag = {0};
+    tw_folder_result whole, banded;
+    tw_compile_options options;
+    tw_compile_options_default(&options);
+    if (!tw_model_folder_run(arena, folder, NULL, tolerance, &whole, &diag))
+        fail_msg("%s: %s (%s): %s", folder->model, diag.node, diag.operator_name, diag.message);
+    if (whole.differing)
+        fail_msg("%s: %ld of %ld elements differ, by up to %g, from step %d on", folder->model,
+                 whole.differing, whole.compared, whole.worst, whole.first_step);
+    for (options.random_bands = 1; options.random_bands <= SEEDS; options.random_bands++) {
+        if (!tw_model_folder_run(arena, folder, &options, tolerance, &banded, &diag))
+            fail_msg("%s: bands: %s", folder->model, diag.message);
+        if (banded.output_bytes != whole.output_bytes ||
+            memcmp(banded.outputs, whole.outputs, whole.output_bytes) != 0)
+            fail_msg("%s: bands of seed %d change the result", folder->model,
+                     (int)options.random_bands);
+    }
+}

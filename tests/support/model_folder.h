@@ -63,4 +63,9 @@ bool tw_model_folder_run(tw_arena *arena, const tw_model_folder *folder,
                          const tw_compile_options *options, tw_tolerance tolerance,
                          tw_folder_result *result, tw_diag *diag);
 
+/* The same, and in random bands of several seeds, which must not change a bit; any difference beyond
+ * the tolerance stops the test. */
+void tw_model_folder_must_pass(tw_arena *arena, const tw_model_folder *folder,
+                               tw_tolerance tolerance);
+
 #endif

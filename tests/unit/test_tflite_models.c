@@ -12,8 +12,6 @@
 
 #include "support/model_folder.h"
 
-enum { SEEDS = 3 };
-
 /* Refused by name for now; each must be, so that this list stays true. */
 static const char *const refused[] = {
     "audio_preprocessor_float",
@@ -32,8 +30,6 @@ static const char *const refused_operators[] = {
     "resource_vars_calibrated",
     "simple_atan2_op",
     "simple_topk_op",
-    "single_add_default_a16w8_recipe_quantized",
-    "single_mul_default_a16w8_recipe_quantized",
     "unidirectional_sequence_lstm",
     "unidirectional_sequence_lstm_calibrated",
     "unidirectional_sequence_lstm_quantized",
@@ -69,23 +65,7 @@ static void must_be_refused(tw_arena *arena, const tw_model_folder *folder)
 
 static void must_pass(tw_arena *arena, const tw_model_folder *folder)
 {
-    tw_diag diag = {0};
-    tw_folder_result whole, banded;
-    tw_compile_options options;
-    tw_compile_options_default(&options);
-    if (!tw_model_folder_run(arena, folder, NULL, tolerance_of(folder), &whole, &diag))
-        fail_msg("%s: %s (%s): %s", folder->path, diag.node, diag.operator_name, diag.message);
-    if (whole.differing)
-        fail_msg("%s: %ld of %ld elements differ, by up to %g, from step %d on", folder->path,
-                 whole.differing, whole.compared, whole.worst, whole.first_step);
-    for (options.random_bands = 1; options.random_bands <= SEEDS; options.random_bands++) {
-        if (!tw_model_folder_run(arena, folder, &options, tolerance_of(folder), &banded, &diag))
-            fail_msg("%s: bands: %s", folder->path, diag.message);
-        if (banded.output_bytes != whole.output_bytes ||
-            memcmp(banded.outputs, whole.outputs, whole.output_bytes) != 0)
-            fail_msg("%s: bands of seed %d change the result", folder->path,
-                     (int)options.random_bands);
-    }
+    tw_model_folder_must_pass(arena, folder, tolerance_of(folder));
 }
 
 typedef struct counts {
