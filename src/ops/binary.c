@@ -87,7 +87,7 @@ static bool scale_slope(const tw_scale_call *c)
 }
 
 static bool lower_scaled(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag,
-                     bool (*scale)(const tw_scale_call *))
+                         bool (*scale)(const tw_scale_call *))
 {
     const tw_value *a = node->in[0], *b = node->in[1], *out = node->out[0];
     const bool compare = out->shape.dtype == TW_BOOL, wide = a->shape.dtype == TW_S16;
@@ -206,14 +206,14 @@ static bool shape_bool(const tw_shape_call *call)
 
 #define TW_BINARY(code, Name, symbol, METHOD, onnx, formula, real, integer)                        \
     RECORD(symbol, shape_same, lower_##METHOD, onnx, formula,                                      \
-           "f32; s8 and s16 with one scale a tensor; plain integers, which wrap around",                   \
+           "f32; s8 and s16 with one scale a tensor; plain integers, which wrap around",           \
            SAMPLES("f32", "-3", "3", #Name) SAMPLES("s32", "1", "40", #Name)                       \
-               SAMPLES_S8(" : s8[1,7,5,3] quant(scale=0.08, zero=3)", #Name)                      \
+               SAMPLES_S8(" : s8[1,7,5,3] quant(scale=0.08, zero=3)", #Name)                       \
                    SAMPLES_S16(" : s16[1,7,5,3] quant(scale=0.0011, zero=0)", #Name))
 #define TW_COMPARE(code, Name, symbol, onnx, formula, expression)                                  \
     RECORD(symbol, shape_bool, lower_COMPARE, onnx, formula,                                       \
-           "f32; s8 and s16 with one scale a tensor; plain integers; bool",                                \
-           SAMPLES("f32", "-3", "3", #Name) SAMPLES("u8", "0", "5", #Name) SAMPLES_S8("", #Name)      \
+           "f32; s8 and s16 with one scale a tensor; plain integers; bool",                        \
+           SAMPLES("f32", "-3", "3", #Name) SAMPLES("u8", "0", "5", #Name) SAMPLES_S8("", #Name)   \
                SAMPLES_S16("", #Name))
 #define TW_LOGIC(code, Name, symbol, TYPES, onnx, formula, expression)                             \
     RECORD(symbol, shape_same, lower_logic, onnx, formula, LIMITS_##TYPES, SAMPLES_##TYPES(#Name))

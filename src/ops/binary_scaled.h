@@ -59,17 +59,16 @@ static tw_status check(const tw_call *call, int is_compare, uint32_t blobs, uint
         return TW_E_CHECK;
     if (blobs) {
         const tw_binary_scales *scales = (const tw_binary_scales *)call->blobs[0].data;
-        if (call->blobs[0].bytes != sizeof *scales || scales->left < 0 || scales->left > TW_SCALED_LEFT ||
-            !is_shift(scales->a_shift) || !is_shift(scales->b_shift) ||
-            !is_shift(scales->out_shift))
+        if (call->blobs[0].bytes != sizeof *scales || scales->left < 0 ||
+            scales->left > TW_SCALED_LEFT || !is_shift(scales->a_shift) ||
+            !is_shift(scales->b_shift) || !is_shift(scales->out_shift))
             return TW_E_CHECK;
     }
     if (is_compare)
         return call->out[0].tensor->dtype == TW_BOOL && call->out[0].tensor->zero_point == 0
                    ? TW_OK
                    : TW_E_CHECK;
-    return is_scaled(call->out[0].tensor) && is_bound(call->clamp_low) &&
-                   is_bound(call->clamp_high)
+    return is_scaled(call->out[0].tensor) && is_bound(call->clamp_low) && is_bound(call->clamp_high)
                ? TW_OK
                : TW_E_CHECK;
 }
@@ -145,7 +144,7 @@ static int32_t quotient(int32_t a, int32_t b, const tw_binary_scales *scales)
     static tw_status span_##symbol(const tw_span *s)                                               \
     {                                                                                              \
         const tw_prepared p = prepare(s->call);                                                    \
-        const TW_SCALED *pa = (const TW_SCALED *)s->in[0], *pb = (const TW_SCALED *)s->in[1];               \
+        const TW_SCALED *pa = (const TW_SCALED *)s->in[0], *pb = (const TW_SCALED *)s->in[1];      \
         RESULT *out = (RESULT *)s->out;                                                            \
         for (int32_t i = 0; i < s->count; i++) {                                                   \
             const int32_t qa = *pa - p.a_zero, qb = *pb - p.b_zero;                                \
@@ -169,7 +168,7 @@ static int32_t quotient(int32_t a, int32_t b, const tw_binary_scales *scales)
         (void)sizeof(U), (void)sizeof(T);                                                          \
         return (T)(integer);                                                                       \
     }                                                                                              \
-    SPAN(symbol, TW_SCALED, typedef int32_t T; COMMON_SCALE;                                          \
+    SPAN(symbol, TW_SCALED, typedef int32_t T; COMMON_SCALE;                                       \
          out[i] = store(&p, tw_requantize(common_##symbol(a, b), p.scales->out_multiplier,         \
                                           p.scales->out_shift)))                                   \
     RECORD(symbol, 0, 1)
@@ -186,12 +185,12 @@ static int32_t quotient(int32_t a, int32_t b, const tw_binary_scales *scales)
     {                                                                                              \
         return real;                                                                               \
     }                                                                                              \
-    SPAN(symbol, TW_SCALED,                                                                           \
+    SPAN(symbol, TW_SCALED,                                                                        \
          const float r = real_##symbol(s->call->in[0].tensor->scale * (float)qa,                   \
                                        s->call->in[1].tensor->scale * (float)qb);                  \
          const float inverse = 1.0f / s->call->out[0].tensor->scale;                               \
-         out[i] = (TW_SCALED)tw_store_whole(tw_roundf(r * inverse), p.out_zero,                       \
-                                         s->call->clamp_low.s32, s->call->clamp_high.s32))         \
+         out[i] = (TW_SCALED)tw_store_whole(tw_roundf(r * inverse), p.out_zero,                    \
+                                            s->call->clamp_low.s32, s->call->clamp_high.s32))      \
     RECORD(symbol, 0, 0)
 
 #define TW_BINARY(code, Name, symbol, METHOD, onnx, formula, real, integer)                        \

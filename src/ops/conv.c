@@ -54,9 +54,9 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
     const tw_shape *w = &node->in[1]->shape;
     int32_t taps = (int32_t)(tw_shape_elements(w) / w->dim[0]);
     if (w->dtype == TW_S8)
-        return tw_prepare_channels(node,
-                                   &(tw_weight_layout){w->dim[0], taps, taps, 1, 0, false, false, false},
-                                   arena, lowering, diag);
+        return tw_prepare_channels(
+            node, &(tw_weight_layout){w->dim[0], taps, taps, 1, 0, false, false, false}, arena,
+            lowering, diag);
     static const int order[] = {1, 2, 3, 0}, order1[] = {1, 2, 0}; /* outputs innermost */
     tw_prepare_order(node, 1, w->rank == 4 ? order : order1, arena, lowering);
     return true;
@@ -92,9 +92,9 @@ const tw_opdef tw_op_conv = {
     .rows = rows,
     .macs = macs,
     .lower = lower,
-    .limits =
-        "one or two spatial axes; f32, or s8 or s16 with constant symmetric s8 weights (one scale, or one "
-        "an output channel)",
+    .limits = "one or two spatial axes; f32, or s8 or s16 with constant symmetric s8 weights (one "
+              "scale, or one "
+              "an output channel)",
     .samples = samples,
     .onnx = "",
 };

@@ -97,8 +97,7 @@ static void visit_s8(const void *of, const tw_patch *patch)
     }
 }
 
-tw_status tw_conv_run(const tw_call *call, tw_conv_job *job, tw_patch_function visit,
-                      void *context)
+tw_status tw_conv_run(const tw_call *call, tw_conv_job *job, tw_patch_function visit, void *context)
 {
     const tw_conv_attributes *a = (const tw_conv_attributes *)call->attributes;
     const tw_tensor *w = call->in[1].tensor;

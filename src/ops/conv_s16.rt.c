@@ -27,8 +27,7 @@ static void visit(const void *of, const tw_patch *patch)
     int32_t o, next;
     for (o = job->begin; o < job->end; o = next) {
         next = tw_conv_group_end(job, o);
-        tw_product_s16(p, patch,
-                       (const int16_t *)job->x + patch->in + tw_conv_group_depth(job, o),
+        tw_product_s16(p, patch, (const int16_t *)job->x + patch->in + tw_conv_group_depth(job, o),
                        (const int8_t *)job->w + o * p->w_output, &all->channels, o,
                        (int16_t *)job->y + patch->out + (o - job->begin), next - o);
     }

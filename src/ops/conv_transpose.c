@@ -115,7 +115,8 @@ static bool lower_s8(const tw_node *node, tw_arena *arena, tw_lowering *lowering
 {
     const tw_shape *w = &node->in[1]->shape;
     const int32_t outputs = w->dim[0], taps = (int32_t)(tw_shape_elements(w) / outputs);
-    if (!tw_prepare_channels(node, &(tw_weight_layout){outputs, taps, taps, 1, 0, false, false},
+    if (!tw_prepare_channels(node,
+                             &(tw_weight_layout){outputs, taps, taps, 1, 0, false, false, true},
                              arena, lowering, diag))
         return false;
     int32_t *bias = lowering->blob[TW_BLOB_BIAS].data;

@@ -52,8 +52,8 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
     if (w->dtype != TW_S8)
         return true;
     return tw_prepare_channels(
-        node, &(tw_weight_layout){channels, taps, 1, channels, w->rank - 1, false, false, true}, arena,
-        lowering, diag);
+        node, &(tw_weight_layout){channels, taps, 1, channels, w->rank - 1, false, false, true},
+        arena, lowering, diag);
 }
 
 /* Borders on every side, a multiplier, one spatial axis. */
@@ -84,9 +84,9 @@ const tw_opdef tw_op_depthwise_conv = {
     .rows = rows,
     .macs = macs,
     .lower = lower,
-    .limits =
-        "one or two spatial axes; f32, or s8 or s16 with constant symmetric s8 weights (one scale, or one "
-        "an output channel)",
+    .limits = "one or two spatial axes; f32, or s8 or s16 with constant symmetric s8 weights (one "
+              "scale, or one "
+              "an output channel)",
     .samples = samples,
     .onnx = "",
 };

@@ -37,8 +37,8 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
     const tw_shape *w = &node->in[1]->shape;
     if (w->dtype == TW_S8)
         return tw_prepare_channels(
-            node, &(tw_weight_layout){w->dim[0], w->dim[1], w->dim[1], 1, 0, true, true, false}, arena,
-            lowering, diag);
+            node, &(tw_weight_layout){w->dim[0], w->dim[1], w->dim[1], 1, 0, true, true, false},
+            arena, lowering, diag);
     static const int order[] = {1, 0}; /* outputs innermost */
     tw_prepare_order(node, 1, order, arena, lowering);
     return true;

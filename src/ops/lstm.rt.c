@@ -175,8 +175,8 @@ static void gates_s8(const tw_lstm_job *job, const int8_t *x, const int8_t *h, i
             int32_t b = dot_s8(h, r + (ptrdiff_t)k * n, n, h_bias[k]);
             int32_t sum =
                 clamp_s16(clamp_s16(rescaled(a, &s->x[g])) + clamp_s16(rescaled(b, &s->h[g])));
-            gate[k] =
-                (int16_t)(g == TW_LSTM_CELL ? tw_tanh_s16(table, sum, 3, 0) : tw_sigmoid_s16(table, sum, 3, 0));
+            gate[k] = (int16_t)(g == TW_LSTM_CELL ? tw_tanh_s16(table, sum, 3, 0)
+                                                  : tw_sigmoid_s16(table, sum, 3, 0));
         }
 }
 

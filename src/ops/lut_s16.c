@@ -53,11 +53,11 @@ static bool fill_sigmoidal(tw_lut_s16 *l, const tw_node *node, int32_t form, tw_
 {
     double steps = (double)node->in[0]->quant.scale[0] * 4096.0 * 3.0;
     if (node->out[0]->quant.scale[0] != 1.0f / 32768 || steps > INT16_MAX)
-        return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
-                       "an s16 result of scale %g from scale %g; the result's scale must be 1/32768 "
-                       "and the input's at most 2.6",
-                       (double)node->out[0]->quant.scale[0],
-                       (double)node->in[0]->quant.scale[0]);
+        return tw_fail(
+            diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
+            "an s16 result of scale %g from scale %g; the result's scale must be 1/32768 "
+            "and the input's at most 2.6",
+            (double)node->out[0]->quant.scale[0], (double)node->in[0]->quant.scale[0]);
     l->form = form;
     while (steps <= INT16_MAX / 2.0 && l->above_shift <= 30) {
         l->above_shift++;
@@ -89,14 +89,12 @@ static void fill_table(const tw_node *node, int16_t table[TW_LUT_POINTS])
         const float at = first + (float)i * step;
         const float here = node->op->scalar(at, node->attributes);
         const float middle = node->op->scalar(at + half, node->attributes);
-        const float next =
-            node->op->scalar(first + (float)(i + 1) * step, node->attributes);
+        const float next = node->op->scalar(first + (float)(i + 1) * step, node->attributes);
         const float sample = stored(here, inverse);
         const float line = roundf((next * inverse + sample) / 2);
         table[i] = point(sample - roundf((line - stored(middle, inverse)) / 2));
     }
-    table[TW_LUT_POINTS - 1] =
-        point(stored(node->op->scalar(last, node->attributes), inverse));
+    table[TW_LUT_POINTS - 1] = point(stored(node->op->scalar(last, node->attributes), inverse));
 }
 
 /* What the stored result of a Clip is bounded by, in the terms of the result. */

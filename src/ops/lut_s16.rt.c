@@ -72,8 +72,7 @@ static tw_status check(const tw_call *call, uint64_t *work)
     const tw_lut_s16 *l;
     if (status != TW_OK || call->in_count != 1 || call->blob_count < 1 ||
         call->blobs[0].bytes != sizeof *l || !is_s16(call->in[0].tensor) ||
-        !is_s16(call->out[0].tensor) ||
-        !tw_same_shape(call->in[0].tensor, call->out[0].tensor) ||
+        !is_s16(call->out[0].tensor) || !tw_same_shape(call->in[0].tensor, call->out[0].tensor) ||
         call->clamp_low.s32 < INT16_MIN || call->clamp_low.s32 > call->clamp_high.s32 ||
         call->clamp_high.s32 > INT16_MAX)
         return TW_E_CHECK;

@@ -136,7 +136,7 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
         .shape = shape,                                                                            \
         .rows = rows,                                                                              \
         .lower = lower,                                                                            \
-        .limits = "one or two spatial axes; windows of at most 4194304 elements, of s16 65535",          \
+        .limits = "one or two spatial axes; windows of at most 4194304 elements, of s16 65535",    \
         .samples = SAMPLES(#Name),                                                                 \
         .onnx = onnx_names,                                                                        \
     };

@@ -334,7 +334,7 @@ static void visit_average_u8(const void *job, const tw_patch *patch)
 #define TW_POOL_KERNEL(symbol, signature, visit)                                                   \
     static tw_status run_##symbol##_##signature(const tw_call *call)                               \
     {                                                                                              \
-        return tw_pool_run(call, visit);                                                                   \
+        return tw_pool_run(call, visit);                                                           \
     }                                                                                              \
     TW_KERNEL(symbol, signature, run_##symbol##_##signature, check_##signature)
 

@@ -19,8 +19,7 @@ static tw_status check(const tw_call *call, uint64_t *work)
         taps *= a->kernel.v[i];
     return taps < MOST_TAPS && call->blob_count == 0 && call->in[0].tensor->zero_point == 0 &&
                    call->out[0].tensor->zero_point == 0 && call->clamp_low.s32 >= INT16_MIN &&
-                   call->clamp_low.s32 <= call->clamp_high.s32 &&
-                   call->clamp_high.s32 <= INT16_MAX
+                   call->clamp_low.s32 <= call->clamp_high.s32 && call->clamp_high.s32 <= INT16_MAX
                ? TW_OK
                : TW_E_CHECK;
 }
@@ -73,8 +72,7 @@ static void visit(const tw_pool_job *job, const tw_patch *patch, int averages)
             else
                 largest(job, patch, x + c, v, n);
             for (k = 0; k < n; k++)
-                y[c - job->begin + k] =
-                    (int16_t)tw_clamp_s32(v[k], job->low.s32, job->high.s32);
+                y[c - job->begin + k] = (int16_t)tw_clamp_s32(v[k], job->low.s32, job->high.s32);
         }
     }
 }

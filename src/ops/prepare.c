@@ -47,7 +47,8 @@ static bool check_quantisation(const tw_node *node, const tw_weight_layout *l, t
     }
     int32_t x_zero = x->quant.zero_point[0], y_zero = y->quant.zero_point[0];
     if (x->shape.dtype == TW_S16 && (x_zero != 0 || y_zero != 0 || w->quant.zero_point[0] != 0))
-        return unsupported(node, diag, "a zero point other than 0 of int16 tensors or their weights");
+        return unsupported(node, diag,
+                           "a zero point other than 0 of int16 tensors or their weights");
     if (x_zero < INT8_MIN || x_zero > INT8_MAX || y_zero < INT8_MIN || y_zero > INT8_MAX)
         return unsupported(node, diag, "a zero point outside -128..127");
     if (!is_usable_scale(x->quant.scale[0]) || !is_usable_scale(y->quant.scale[0]))
@@ -100,7 +101,7 @@ typedef struct tw_sum {
 static int64_t bias_at(const tw_node *node, int32_t channel)
 {
     const tw_value *b = node->in_count > 2 ? node->in[2] : NULL;
-    return !b ? 0
+    return !b                         ? 0
            : b->shape.dtype == TW_S64 ? ((const int64_t *)b->data)[channel]
                                       : ((const int32_t *)b->data)[channel];
 }
@@ -147,8 +148,8 @@ static bool fill_channel(const tw_node *node, const tw_weight_layout *l, int32_t
     int32_t *shift = &((int32_t *)table[TW_BLOB_SHIFT])[c];
     if (!check_bias_scale(node, c, diag))
         return false;
-    tw_quantize_multiplier(real_multiplier(node, l, c),
-                           &((int32_t *)table[TW_BLOB_MULTIPLIER])[c], shift);
+    tw_quantize_multiplier(real_multiplier(node, l, c), &((int32_t *)table[TW_BLOB_MULTIPLIER])[c],
+                           shift);
     if (wide) {
         ((int64_t *)table[TW_BLOB_BIAS])[c] = s->folded;
         return check_wide_shift(node, *shift, diag);
@@ -168,8 +169,8 @@ bool tw_prepare_channels(const tw_node *node, const tw_weight_layout *layout, tw
     if (!check_quantisation(node, layout, diag))
         return false;
     const tw_value *b = node->in_count > 2 ? node->in[2] : NULL;
-    const bool wide = node->in[0]->shape.dtype == TW_S16 &&
-                      (b ? b->shape.dtype == TW_S64 : layout->wide_sums);
+    const bool wide =
+        node->in[0]->shape.dtype == TW_S16 && (b ? b->shape.dtype == TW_S64 : layout->wide_sums);
     void *table[TW_BLOB_COUNT];
     for (int i = 0; i < TW_BLOB_COUNT; i++) {
         uint32_t bytes = (uint32_t)layout->channels * (i == TW_BLOB_BIAS && wide ? 8u : 4u);

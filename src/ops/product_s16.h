@@ -32,10 +32,10 @@ static inline uint64_t tw_channels_s16_bias(const tw_channels_s16 *q, int32_t ch
 static inline int16_t tw_channels_s16_finish(const tw_channels_s16 *q, int32_t channel,
                                              uint64_t sum)
 {
-    int32_t v = q->wide_bias
-                    ? tw_requantize_wide((int64_t)sum, q->multiplier[channel], q->shift[channel])
-                    : tw_requantize((int32_t)(uint32_t)sum, q->multiplier[channel],
-                                    q->shift[channel]);
+    int32_t v =
+        q->wide_bias
+            ? tw_requantize_wide((int64_t)sum, q->multiplier[channel], q->shift[channel])
+            : tw_requantize((int32_t)(uint32_t)sum, q->multiplier[channel], q->shift[channel]);
     return (int16_t)tw_clamp_s32(v, q->low, q->high);
 }
 

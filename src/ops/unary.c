@@ -32,7 +32,8 @@ static bool lower_plain(const tw_node *node, tw_arena *arena, tw_lowering *lower
     "graph \"s8\" {\n  const %x : s8[1,7,5,3] quant(scale=0.05, zero=-4) = random 2 -128 128\n"    \
     "  %y : s8[1,7,5,3] quant(scale=0.04, zero=3) = " Name " (%x)\n  output %y\n}\n"
 #define SAMPLE_S16(Name)                                                                           \
-    "graph \"s16\" {\n  const %x : s16[1,7,5,3] quant(scale=0.0003, zero=0) = random 2 -32768 32768\n" \
+    "graph \"s16\" {\n  const %x : s16[1,7,5,3] quant(scale=0.0003, zero=0) = random 2 -32768 "    \
+    "32768\n"                                                                                      \
     "  %y : s16[1,7,5,3] quant(scale=0.000030517578125, zero=0) = " Name " (%x)\n  output %y\n}\n"
 #define SAMPLES_INTEGERS(Name)                                                                     \
     SAMPLE("s32", "s32", "-2147483648", "2147483648", Name)                                        \
@@ -67,13 +68,13 @@ static bool lower_plain(const tw_node *node, tw_arena *arena, tw_lowering *lower
 
 #define TW_UNARY(code, Name, symbol, parameters, alpha, beta, low, high, onnx, formula,            \
                  expression)                                                                       \
-    RECORD(symbol, parameters, alpha, beta, onnx, formula, "f32; s8, u8 and s16 with one scale",        \
+    RECORD(symbol, parameters, alpha, beta, onnx, formula, "f32; s8, u8 and s16 with one scale",   \
            SAMPLE("f32", "f32", #low, #high, #Name) SAMPLE_S8(#Name) SAMPLE_S16(#Name))
 #define TW_UNARY_INTEGER(code, Name, symbol, parameters, alpha, beta, low, high, onnx, formula,    \
                          expression, integer)                                                      \
     RECORD(symbol, parameters, alpha, beta, onnx, formula,                                         \
-           "f32; s8, u8 and s16 with one scale; plain integers",                                        \
-           SAMPLE("f32", "f32", #low, #high, #Name) SAMPLE_S8(#Name) SAMPLE_S16(#Name)        \
+           "f32; s8, u8 and s16 with one scale; plain integers",                                   \
+           SAMPLE("f32", "f32", #low, #high, #Name) SAMPLE_S8(#Name) SAMPLE_S16(#Name)             \
                SAMPLES_INTEGERS(#Name))
 #define TW_UNARY_PLAIN(code, Name, symbol, TYPES, RESULT, onnx_names, formula_text, expression)    \
     const tw_opdef tw_op_##symbol = {                                                              \

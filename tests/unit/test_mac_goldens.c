@@ -108,8 +108,7 @@ static tw_value *bias(tw_fixture *f, int32_t outputs)
     if (strcmp(type, "int64") != 0)
         return NULL;
     tw_shape shape = tw_shape_of(TW_S64, 1, &outputs);
-    return tw_graph_constant(f->graph, "biases", shape,
-                             tw_alloc(f->arena, tw_shape_bytes(&shape)));
+    return tw_graph_constant(f->graph, "biases", shape, tw_alloc(f->arena, tw_shape_bytes(&shape)));
 }
 
 static void set_zero(tw_fixture *f, tw_value *v, const char *offset)

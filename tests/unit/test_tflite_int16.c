@@ -14,8 +14,8 @@
 static const struct {
     const char *op;
     int models;
-} ops[] = {{"add", 17},  {"conv", 22},          {"leaky_relu", 23}, {"pad", 19}, {"quantize", 2},
-           {"sub", 5},   {"strided_slice", 34}};
+} ops[] = {{"add", 17},     {"conv", 22}, {"leaky_relu", 23},   {"pad", 19},
+           {"quantize", 2}, {"sub", 5},   {"strided_slice", 34}};
 
 /* Numbers with commas between them, as int16 or int32. False where there is no such file. */
 static bool read_numbers(tw_arena *arena, const char *stem, const char *dtype, tw_io_row *row)
@@ -51,8 +51,8 @@ static void check_model(const char *folder, const char *name)
     tw_model_folder f = {.path = folder, .oracle = "", .rows = rows, .steps = 1};
     f.model = tw_format(arena, "%s/%s.tflite", folder, name);
     for (int i = 0; i < 2; i++)
-        f.row_count += read_row(arena, tw_format(arena, "%s/%s_input%d", folder, name, i),
-                                &rows[f.row_count]);
+        f.row_count +=
+            read_row(arena, tw_format(arena, "%s/%s_input%d", folder, name, i), &rows[f.row_count]);
     assert_true(f.row_count > 0);
     assert_true(
         read_row(arena, tw_format(arena, "%s/%s_golden", folder, name), &rows[f.row_count]));
