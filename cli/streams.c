@@ -250,21 +250,25 @@ static bool complete(tw_cli *cli, cli_job *job)
     return true;
 }
 
-/* Inputs of a step: linked ones from the step before, the others from their streams. */
+/* Linked inputs come from the step before, the others from their streams. */
+const uint8_t *cli_job_input(const cli_job *job, uint32_t index, uint64_t step)
+{
+    const tw_model *model = &job->session->model;
+    const uint32_t bytes = tw_tensor_bytes(tw_input_tensor(model, index));
+    const cli_stream *stream = &job->inputs[index];
+    const uint8_t *data = stream->steps > 1 ? stream->data + step * bytes : stream->data;
+    for (int k = 0; k < job->link_count && step > 0; k++)
+        if (job->links[k].input == index)
+            data = job->outputs[job->links[k].output] + (step - 1) * bytes;
+    return data;
+}
+
 static void set_inputs(cli_job *job, uint64_t step)
 {
     const tw_model *model = &job->session->model;
-    for (uint32_t i = 0; i < model->input_count; i++) {
-        const tw_tensor *tensor = tw_input_tensor(model, i);
-        const cli_stream *stream = &job->inputs[i];
-        const uint8_t *data = stream->data;
-        if (stream->steps > 1)
-            data += step * tw_tensor_bytes(tensor);
-        for (int k = 0; k < job->link_count && step > 0; k++)
-            if (job->links[k].input == i)
-                data = job->outputs[job->links[k].output] + (step - 1) * tw_tensor_bytes(tensor);
-        tw_scatter(tensor, tw_session_input(job->session, i), data);
-    }
+    for (uint32_t i = 0; i < model->input_count; i++)
+        tw_scatter(tw_input_tensor(model, i), tw_session_input(job->session, i),
+                   cli_job_input(job, i, step));
 }
 
 static void get_outputs(cli_job *job, uint64_t step)

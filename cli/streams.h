@@ -37,6 +37,9 @@ bool cli_job_bind(tw_cli *cli, cli_job *job);
 /* Numbers in place of inputs that nobody gave: floats in [-1, 1), integers over their range. */
 void cli_job_fill_random(tw_cli *cli, cli_job *job, uint64_t seed);
 
+/* What an input gets at a step: dense. Of a linked one only after the run. */
+const uint8_t *cli_job_input(const cli_job *job, uint32_t index, uint64_t step);
+
 /* Run all steps. Every input must have data or a link. */
 bool cli_job_run(tw_cli *cli, cli_job *job);
 

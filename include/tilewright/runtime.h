@@ -21,16 +21,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The four functions of the C library that the runtime calls. Bare-metal toolchains without
+ * <string.h> still provide them; C++ wants them declared as there. */
 #ifdef __cplusplus
+#if __has_include(<string.h>)
+#include <string.h>
+#define TW_HAS_STRING_H
+#endif
 extern "C" {
 #endif
 
-/* The four functions of the C library that the runtime calls. Bare-metal toolchains without
- * <string.h> still provide them. */
+#ifndef TW_HAS_STRING_H
 void *memcpy(void *destination, const void *source, size_t bytes);
 void *memmove(void *destination, const void *source, size_t bytes);
 void *memset(void *destination, int value, size_t bytes);
 int memcmp(const void *left, const void *right, size_t bytes);
+#endif
 
 /* Name, value, meaning. Zero is done, positive is "no output yet", negative is an error. */
 #define TW_STATUS_LIST(X)                                                                          \

@@ -101,9 +101,13 @@ bool tw_session_fail(const tw_session *s, tw_status status, tw_diag *diag)
     return tw_fail(diag, TW_CODE_FAILED, name, op ? op->name : NULL, "%s", tw_status_text(status));
 }
 
-/* Bytes of one row of an input that comes by rows: its segment's axis says what a row is. */
-static uint32_t fed_row_bytes(const tw_model *m, uint32_t tensor)
+/* The segment's axis says what a row is. */
+uint32_t tw_session_row_bytes(const tw_session *s, uint32_t index)
 {
+    const tw_model *m = &s->model;
+    if (index >= m->input_count || tw_input_tensor(m, index)->window == 0)
+        return 0;
+    const uint32_t tensor = m->inputs[index];
     for (uint32_t g = 0; g < m->segment_count; g++) {
         const tw_plan_segment *p = &m->segments[g];
         if (p->source == TW_ABSENT || m->streams[p->first_stream + p->source].tensor != tensor)
@@ -119,7 +123,7 @@ static int feed_rows(void *user, uint32_t input, int32_t row, int32_t rows, void
     const tw_session *s = user;
     if (input >= s->model.input_count || !s->fed[input])
         return 1;
-    uint32_t bytes = fed_row_bytes(&s->model, s->model.inputs[input]);
+    uint32_t bytes = tw_session_row_bytes(s, input);
     memcpy(to, s->fed[input] + (size_t)row * bytes, (size_t)rows * bytes);
     return 0;
 }

@@ -30,6 +30,9 @@ void tw_session_close(tw_session *session);
  * a buffer of the session that the run is fed from. Dense. Null when out of range. */
 void *tw_session_input(tw_session *session, uint32_t index);
 
+/* Bytes of one row of an input that the plan takes by rows; 0 for any other. */
+uint32_t tw_session_row_bytes(const tw_session *session, uint32_t index);
+
 /* Run once on the inputs in place; outputs are at tw_output(&session->context, i). */
 bool tw_session_run(tw_session *session, tw_diag *diag);
 

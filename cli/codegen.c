@@ -1,0 +1,231 @@
+/* codegen: a plan out as C, with the runtime and the kernels it uses. */
+#include <stdio.h>
+#include <string.h>
+
+#include "backends/backend.h"
+#include "emit/firmware/firmware.h"
+#include "graph/graph.h"
+#include "model.h"
+#include "output.h"
+#include "streams.h"
+#include "testcase.h"
+
+/* ---- what is asked for ---- */
+
+/* "a/b.twp" to "b". */
+static const char *stem_of(tw_cli *cli, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    return tw_strndup(cli->arena, name, dot && dot != name ? (size_t)(dot - name) : strlen(name));
+}
+
+static bool choose_name(tw_cli *cli, tw_firmware_options *options)
+{
+    const char *given = cli_value(cli, TW_OPTION_name);
+    options->name = given ? given : tw_firmware_name(cli->arena, stem_of(cli, cli->operands[0]));
+    return !given || tw_firmware_name_is_safe(given) ||
+           cli_usage(
+               cli,
+               "--name %.60s would not do in C: write a letter, then letters, digits and "
+               "underscores, at most 48, and no keyword or name of the C library; %s would do",
+               given, tw_firmware_name(cli->arena, given));
+}
+
+static bool choose_project(tw_cli *cli, tw_firmware_options *options)
+{
+    const char *given = cli_value(cli, TW_OPTION_project), *known, *all = "";
+    options->project = given ? given : "cmake";
+    for (int i = 0; tw_firmware_project(cli->arena, i, &known); i++) {
+        if (strcmp(known, options->project) == 0)
+            return true;
+        all = tw_format(cli->arena, "%s%s%s", all, *all ? ", " : "", known);
+    }
+    return cli_usage(cli, "no project is called %.60s; there are: %s", options->project, all);
+}
+
+static bool choose(tw_cli *cli, tw_firmware_options *options)
+{
+    int weights = 0, format = 0;
+    uint64_t align = 16;
+    if (!choose_name(cli, options) || !choose_project(cli, options) ||
+        !cli_choice(cli, TW_OPTION_weights, "embed|extern", &weights) ||
+        !cli_choice(cli, TW_OPTION_format, "library|app", &format) ||
+        !cli_whole(cli, TW_OPTION_align, 16, 4096, &align))
+        return false;
+    if ((align & (align - 1)) != 0)
+        return cli_usage(cli, "--align %llu is no power of two", (unsigned long long)align);
+    if (format != 1 && cli_has(cli, TW_OPTION_vectors))
+        return cli_usage(cli, "--vectors goes with --format app");
+    if (format != 1 && cli_has(cli, TW_OPTION_steps))
+        return cli_usage(cli, "--steps goes with --format app");
+    options->external = weights == 1;
+    options->app = format == 1;
+    options->align = (uint32_t)align;
+    return true;
+}
+
+/* The kernels of the plan must be those of the back end, or portable. */
+static bool check_backend(tw_cli *cli, const tw_session *session)
+{
+    const char *name = cli_value(cli, TW_OPTION_backend);
+    if (!tw_backend_find(name ? name : "reference", &cli->diag))
+        return false;
+    for (uint32_t i = 0; i < session->model.step_count; i++)
+        if (session->model.kernels[session->model.steps[i].kernel]->id >> 24 != 0)
+            return tw_fail(&cli->diag, TW_CODE_FAILED, session->step_names[i], NULL,
+                           "the plan was made for another back end; compile it with --backend %s",
+                           name ? name : "reference");
+    return true;
+}
+
+/* ---- test vectors ---- */
+
+/* The inputs of a test, by name, or else by position. */
+static bool bind_case(tw_cli *cli, const cli_testcase *test, cli_job *job)
+{
+    const tw_session *session = job->session;
+    for (uint32_t i = 0; i < session->model.input_count; i++) {
+        const tw_tensor *t = tw_input_tensor(&session->model, i);
+        const tw_shape want = tw_shape_of((tw_dtype)t->dtype, t->rank, t->dim);
+        const cli_fixture *found = (int)i < test->input_count ? &test->inputs[i] : NULL;
+        for (int k = 0; k < test->input_count; k++)
+            if (strcmp(test->inputs[k].name, session->input_names[i]) == 0)
+                found = &test->inputs[k];
+        if (!found || !tw_shape_equal(&found->shape, &want))
+            return tw_fail(&cli->diag, TW_CODE_FAILED, cli_tensor_name(cli, session, false, i),
+                           NULL, "the test folder holds nothing of this input's type and shape");
+        if (found->data)
+            job->inputs[i] = (cli_stream){found->data, found->steps};
+    }
+    return true;
+}
+
+static bool read_case(tw_cli *cli, const char *folder, cli_testcase *test)
+{
+    cli_testdir dir;
+    if (!cli_testdir_read(cli, folder, &dir))
+        return false;
+    if (dir.count == 0)
+        return cli_usage(cli, "%.200s holds no test data", folder);
+    *test = dir.cases[0];
+    return true;
+}
+
+static void keep_vectors(tw_cli *cli, const cli_job *job, tw_firmware_options *options)
+{
+    const tw_model *model = &job->session->model;
+    tw_firmware_vector *vectors = tw_alloc_array(cli->arena, (size_t)job->steps, sizeof *vectors);
+    for (uint64_t v = 0; v < job->steps; v++) {
+        const uint8_t **in = tw_alloc_array(cli->arena, model->input_count + 1, sizeof *in);
+        const uint8_t **out = tw_alloc_array(cli->arena, model->output_count + 1, sizeof *out);
+        for (uint32_t i = 0; i < model->input_count; i++)
+            in[i] = cli_job_input(job, i, v);
+        for (uint32_t i = 0; i < model->output_count; i++)
+            out[i] = job->outputs[i] + v * tw_tensor_bytes(tw_output_tensor(model, i));
+        vectors[v] = (tw_firmware_vector){in, out};
+    }
+    options->vectors = vectors;
+    options->vector_count = (int)job->steps;
+}
+
+/* Run the plan here: what it gives is what the target must give. */
+static bool make_vectors(tw_cli *cli, tw_session *session, tw_firmware_options *options)
+{
+    enum { MOST_VECTORS = 1000 };
+    const char *folder = cli_value(cli, TW_OPTION_vectors);
+    cli_testcase test = {.steps = 3};
+    if (folder && !read_case(cli, folder, &test))
+        return false;
+    if (!cli_whole(cli, TW_OPTION_steps, 1, MOST_VECTORS, &test.steps))
+        return false;
+    cli_job job = cli_job_new(cli, session, test.steps < MOST_VECTORS ? test.steps : MOST_VECTORS);
+    if (folder && !bind_case(cli, &test, &job))
+        return false;
+    if (!folder)
+        cli_job_fill_random(cli, &job, 1);
+    if (!cli_job_run(cli, &job))
+        return false;
+    keep_vectors(cli, &job, options);
+    return true;
+}
+
+/* ---- the command ---- */
+
+static void report(tw_cli *cli, const tw_session *session, const tw_firmware_options *options,
+                   const tw_firmware_report *made)
+{
+    const char *folder = cli_value(cli, TW_OPTION_folder);
+    json_t *kernels = json_array(), *sources = json_array();
+    char bytes[32];
+    for (int i = 0; i < made->kernel_count; i++)
+        json_array_append_new(kernels, json_string(made->kernels[i]));
+    for (int i = 0; i < made->source_count; i++)
+        json_array_append_new(sources, json_string(made->sources[i]));
+    json_object_set_new(cli->json, "folder", cli_json_text(folder));
+    json_object_set_new(cli->json, "name", json_string(options->name));
+    json_object_set_new(cli->json, "project", json_string(options->project));
+    json_object_set_new(cli->json, "files", json_integer(made->files));
+    json_object_set_new(cli->json, "kernels", kernels);
+    json_object_set_new(cli->json, "sources", sources);
+    json_object_set_new(cli->json, "vectors", json_integer(options->vector_count));
+    json_object_set_new(cli->json, "memory", cli_json_memory(&session->model));
+    if (!cli->json_wanted)
+        printf("%s: %d files, %s bytes of source; %d kernels; begin with src/%s.h\n", folder,
+               made->files, cli_grouped(made->bytes, bytes), made->kernel_count, options->name);
+}
+
+static bool generate(tw_cli *cli, tw_session *session, tw_firmware_options *options)
+{
+    tw_firmware_report made;
+    if (!check_backend(cli, session) || (options->app && !make_vectors(cli, session, options)) ||
+        !tw_firmware_write(session, options, cli_value(cli, TW_OPTION_folder), &made, cli->arena,
+                           &cli->diag))
+        return false;
+    report(cli, session, options, &made);
+    return true;
+}
+
+static bool run(tw_cli *cli)
+{
+    tw_firmware_options options = {0};
+    cli_model model;
+    if (!cli_has(cli, TW_OPTION_folder))
+        return cli_usage(cli, "say where the firmware goes: -o DIR");
+    if (!choose(cli, &options))
+        return false;
+    if (!cli_is_plan(cli->operands[0]))
+        return cli_usage(cli,
+                         "%.200s is no plan; compile it first: tilewright compile %.200s -o %s.twp",
+                         cli->operands[0], cli->operands[0], options.name);
+    bool ok = cli_model_open(cli, cli->operands[0], NULL, &model) &&
+              generate(cli, &model.session, &options);
+    cli_model_close(&model);
+    return ok;
+}
+
+static const tw_option_id options[] = {TW_OPTION_folder,  TW_OPTION_format,  TW_OPTION_project,
+                                       TW_OPTION_backend, TW_OPTION_name,    TW_OPTION_weights,
+                                       TW_OPTION_align,   TW_OPTION_vectors, TW_OPTION_steps,
+                                       TW_OPTION_json,    TW_OPTION_COUNT};
+
+const tw_command tw_command_codegen = {
+    .name = "codegen",
+    .summary = "write a plan as C that a firmware project takes in",
+    .synopsis = "PLAN -o DIR",
+    .about =
+        "Writes a folder: NAME.h and NAME.c with the sizes as constants, init, run and the "
+        "inputs and outputs by name; the plan as a constant array; the runtime's sources and only "
+        "the kernels that the plan uses; and build files. The C is C99 and C++17, without "
+        "warnings, and takes nothing from a heap. --format app adds a program that runs test "
+        "vectors on the target, compares every byte with what this machine computed and says "
+        "what memory and time it took.",
+    .examples =
+        "  tilewright codegen model.twp -o firmware/model\n"
+        "  tilewright codegen model.twp --format app -o trial && make -C trial run\n"
+        "  tilewright codegen model.twp --project esp-idf --weights extern -o components/model\n",
+    .options = options,
+    .least_operands = 1,
+    .most_operands = 1,
+    .run = run,
+};

@@ -1,0 +1,52 @@
+/* The story of a firmware folder: names, sources, the pair of C files, the program that tests it, the
+ * build files, and all of it written at once. */
+#include "emit/firmware/firmware.h"
+
+#include <string.h>
+
+#include "emit/firmware/make.h"
+
+static bool begin(tw_making *m)
+{
+    const char *model = m->session->model_name;
+    const char **kernels;
+    m->title = tw_comment_text(m->arena, model);
+    m->big = tw_in_capitals(m->arena, m->name);
+    m->inputs = tw_name_ports(m, false);
+    m->outputs = tw_name_ports(m, true);
+    if (!tw_kernel_names(m, &kernels, &m->kernel_count))
+        return false;
+    m->kernels = kernels;
+    return true;
+}
+
+bool tw_firmware_write(const tw_session *session, const tw_firmware_options *options,
+                       const char *folder, tw_firmware_report *report, tw_arena *arena,
+                       tw_diag *diag)
+{
+    tw_tree tree = {arena, NULL, 0, 0};
+    tw_making m = {.arena = arena,
+                   .session = session,
+                   .options = options,
+                   .name = options->name,
+                   .tree = &tree,
+                   .diag = diag};
+    const char **sources;
+    int count;
+    if (!begin(&m) || !tw_add_sources(&m, m.kernels, m.kernel_count, &sources, &count))
+        return false;
+    tw_write_library(&m);
+    if (options->app)
+        tw_write_app(&m);
+    tw_write_project(&m);
+    if (!tw_tree_write(&tree, folder, diag))
+        return false;
+    *report = (tw_firmware_report){.files = tree.count,
+                                   .kernels = m.kernels,
+                                   .kernel_count = (int)m.kernel_count,
+                                   .sources = (const char *const *)sources,
+                                   .source_count = count};
+    for (int i = 0; i < tree.count; i++)
+        report->bytes += tree.files[i].bytes;
+    return true;
+}

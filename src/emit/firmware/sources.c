@@ -1,0 +1,156 @@
+/* Which sources a plan needs: the runtime's functions and the plan's kernels, what those call as the
+ * linker sees it, and the headers that they include. */
+#include "emit/firmware/sources.h"
+
+#include <string.h>
+
+#include "emit/firmware/make.h"
+#include "ops/codes.h"
+
+/* ---- kernels ---- */
+
+static const struct {
+    const tw_kernel *kernel;
+    const char *name;
+} kernel_names[] = {
+#define TW_K(symbol, signature) {&tw_k_##symbol##_##signature, "tw_k_" #symbol "_" #signature},
+#define TW_OP(code, Name, symbol, KIND, ...) __VA_ARGS__
+#include "ops/ops.def"
+};
+
+static const char *name_of(const tw_kernel *kernel)
+{
+    for (size_t i = 0; i < sizeof kernel_names / sizeof *kernel_names; i++)
+        if (kernel_names[i].kernel == kernel)
+            return kernel_names[i].name;
+    return NULL;
+}
+
+bool tw_kernel_names(const tw_making *m, const char ***names, uint32_t *count)
+{
+    const tw_model *model = &m->session->model;
+    *count = 0;
+    for (uint32_t i = 0; i < model->step_count; i++)
+        if (model->steps[i].kernel >= *count)
+            *count = model->steps[i].kernel + 1;
+    *names = tw_alloc_array(m->arena, (size_t)*count + 1, sizeof **names);
+    for (uint32_t i = 0; i < *count; i++) {
+        (*names)[i] = name_of(model->kernels[i]);
+        if (!(*names)[i])
+            return tw_fail(m->diag, TW_CODE_UNSUPPORTED, NULL, NULL,
+                           "kernel %08x has no C source; recompile the model",
+                           model->kernels[i]->id);
+    }
+    return true;
+}
+
+/* ---- objects ---- */
+
+static bool has_word(const char *words, const char *word, size_t bytes)
+{
+    for (const char *at = words; (at = strstr(at, " ")); at++)
+        if (strncmp(at + 1, word, bytes) == 0 && at[1 + bytes] == ' ')
+            return true;
+    return false;
+}
+
+static int object_with(const char *symbol, size_t bytes)
+{
+    for (int i = 0; i < tw_firmware_object_count; i++)
+        if (has_word(tw_firmware_objects[i].defines, symbol, bytes))
+            return i;
+    return -1;
+}
+
+/* Take the object that defines a symbol, and what it needs. Depth is bounded: each object is taken
+ * once. */
+static bool take(bool *taken, const char *symbol, size_t bytes)
+{
+    const int index = object_with(symbol, bytes);
+    if (index < 0)
+        return false;
+    if (taken[index])
+        return true;
+    taken[index] = true;
+    for (const char *at = tw_firmware_objects[index].needs + 1; *at; at += strcspn(at, " ") + 1)
+        take(taken, at, strcspn(at, " "));
+    return true;
+}
+
+/* ---- files ---- */
+
+static const tw_firmware_file *file_at(const char *path, size_t bytes)
+{
+    for (int i = 0; i < tw_firmware_file_count; i++)
+        if (strlen(tw_firmware_files[i].path) == bytes &&
+            strncmp(tw_firmware_files[i].path, path, bytes) == 0)
+            return &tw_firmware_files[i];
+    return NULL;
+}
+
+/* Where a file of the tree stands in the firmware: everything below src/, so that one include path
+ * serves all. */
+static const char *place_of(const tw_making *m, const char *path)
+{
+    return tw_format(m->arena, "src/%s", strchr(path, '/') + 1);
+}
+
+/* The file and all that it includes in quotation marks. */
+static void add_file(const tw_making *m, const tw_firmware_file *file)
+{
+    static const char *const roots[] = {"src/", "include/"};
+    const char *place = place_of(m, file->path);
+    const int before = m->tree->count;
+    tw_tree_add(m->tree, place, file->text, file->bytes);
+    if (m->tree->count == before)
+        return;
+    for (const char *at = file->text; (at = strstr(at, "#include \"")); at++) {
+        const char *name = at + strlen("#include \"");
+        for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+            const char *path =
+                tw_format(m->arena, "%s%.*s", roots[i], (int)strcspn(name, "\"\n"), name);
+            const tw_firmware_file *included = file_at(path, strlen(path));
+            if (included)
+                add_file(m, included);
+        }
+    }
+}
+
+/* Everything that the runtime's header declares and some object defines. */
+static void take_runtime(bool *taken)
+{
+    static const char header[] = "include/tilewright/runtime.h";
+    const tw_firmware_file *file = file_at(header, strlen(header));
+    for (const char *at = file ? file->text : ""; (at = strstr(at, "tw_")); at++) {
+        const size_t bytes = strspn(at, "abcdefghijklmnopqrstuvwxyz0123456789_");
+        if (at[bytes] == '(')
+            take(taken, at, bytes);
+    }
+}
+
+bool tw_add_sources(const tw_making *m, const char *const *kernels, uint32_t kernel_count,
+                    const char ***sources, int *count)
+{
+    bool *taken = tw_alloc_array(m->arena, (size_t)tw_firmware_object_count + 1, sizeof *taken);
+    static const char codes[] = "src/ops/codes.h";
+    take_runtime(taken);
+    for (uint32_t i = 0; i < kernel_count; i++)
+        if (!take(taken, kernels[i], strlen(kernels[i])))
+            return tw_fail(m->diag, TW_CODE_FAILED, NULL, NULL,
+                           "the command was built without the source of %s", kernels[i]);
+    *sources = tw_alloc_array(m->arena, (size_t)tw_firmware_object_count + 1, sizeof **sources);
+    *count = 0;
+    for (int i = 0; i < tw_firmware_object_count; i++) {
+        const char *path = tw_firmware_objects[i].path;
+        const tw_firmware_file *file = file_at(path, strlen(path));
+        if (!taken[i])
+            continue;
+        if (!file)
+            return tw_fail(m->diag, TW_CODE_FAILED, NULL, NULL, "the command was built without %s",
+                           path);
+        add_file(m, file);
+        (*sources)[(*count)++] = place_of(m, path);
+    }
+    add_file(m, file_at(codes, strlen(codes))); /* for NAME.c */
+    return true;
+}

@@ -1,0 +1,337 @@
+/* The C that codegen writes: it compiles as strictly as promised, computes what the command computes
+ * and stays in its memory, whatever the model's names; folders that are not its own stay as they are. */
+#define _XOPEN_SOURCE 700
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "expect.h"
+
+#define STRICT "-O0 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -ffp-contract=off"
+
+/* A shell command that must end with `status`; what it printed is in shell.out. */
+static void shell(int status, const char *format, ...)
+{
+    char words[2048], line[2100];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(words, sizeof words, format, args);
+    va_end(args);
+    snprintf(line, sizeof line, "(%s) >shell.out 2>&1", words);
+    int got = system(line);
+    if (!WIFEXITED(got) || WEXITSTATUS(got) != status)
+        fail_msg("%s: exit status %d where %d was expected:\n%.3000s", words, WEXITSTATUS(got),
+                 status, tw_read("shell.out", NULL));
+}
+
+static void expect_in_file(const char *path, const char *part)
+{
+    char *text = tw_read(path, NULL);
+    assert_non_null(text);
+    expect_text(text, part);
+    free(text);
+}
+
+/* DIR/src as the archive DIR.a. */
+static void build_library(const char *dir)
+{
+    shell(0,
+          "mkdir -p objects-%s && cd objects-%s && "
+          "cc -std=c99 " STRICT " -I../%s/src -c ../%s/src/*.c ../%s/src/*/*.c && "
+          "ar rcs ../%s.a *.o",
+          dir, dir, dir, dir, dir, dir);
+}
+
+/* ---- a library in a program of the user's ---- */
+
+static const char user[] =
+    "#include <stdio.h>\n"
+    "#include <string.h>\n"
+    "#include \"tiny.h\"\n"
+    "TINY_ALIGNED static uint8_t arena[TINY_ARENA_BYTES];\n"
+    "static tiny_network network, other;\n"
+    "int main(void)\n"
+    "{\n"
+    "    FILE *in = fopen(\"x.bin\", \"rb\"), *out = fopen(\"z.bin\", \"wb\");\n"
+    "    const float *z = tiny_output_z(&network);\n"
+    "    if (!in || !out || z != NULL)\n"
+    "        return 10;\n"
+    "    if (tiny_load() != TW_OK)\n"
+    "        return 11;\n"
+    "    if (tiny_init(&network, arena, sizeof arena - 16) != TW_E_MEMORY)\n"
+    "        return 12;\n"
+    "    if (tiny_init(&network, arena, sizeof arena) != TW_OK)\n"
+    "        return 13;\n"
+    "    if (sizeof(tiny_tensor_input_x) != TINY_INPUT_X_BYTES)\n"
+    "        return 14;\n"
+    "    if (fread(tiny_input_x(&network), TINY_INPUT_X_BYTES, 1, in) != 1)\n"
+    "        return 15;\n"
+    "    if (tiny_run_some(&network, 1) != TW_RUNNING)\n"
+    "        return 16;\n"
+    "    memcpy(&other, &network, sizeof other);\n" /* a context may be moved */
+    "    if (tiny_run_some(&other, 1000) != TW_OK)\n"
+    "        return 17;\n"
+    "    fwrite(tiny_output_z(&other), TINY_OUTPUT_Z_BYTES, 1, out);\n"
+    "    return fclose(in) + fclose(out);\n"
+    "}\n";
+
+static void test_library(void **state)
+{
+    (void)state;
+    expect_status(tw_process("compile tiny.twir -o tiny.twp"), 0);
+    tw_result r = tw_process("codegen tiny.twp -o tiny --json");
+    expect_status(r, 0);
+    json_t *json = parse_json(r.out);
+    expect_keys(json, "folder name project files kernels sources memory");
+    assert_int_equal(json_array_size(json_object_get(json, "kernels")), 3);
+    json_decref(json);
+    assert_int_equal(access("tiny/src/ops/softmax.rt.c", F_OK), -1); /* not in the plan */
+    build_library("tiny");
+    tw_write_text("user.c", user);
+    shell(0, "cc -std=c99 " STRICT " -Itiny/src user.c tiny.a -o user && ./user");
+    expect_status(tw_process("run tiny.twp --input x.bin --output expected.bin"), 0);
+    expect_same_files("z.bin", "expected.bin");
+}
+
+static void test_languages(void **state)
+{
+    (void)state;
+    static const char *const compilers[] = {"gcc -std=c17", "g++ -x c++ -std=c++17",
+                                            "clang -std=c99", "clang++ -x c++ -std=c++17"};
+    expect_status(tw_process("compile tiny.twir -o tiny.twp"), 0);
+    expect_status(tw_process("codegen tiny.twp -o tiny"), 0);
+    tw_write_text("user.c", user);
+    for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
+        char name[16] = {0};
+        sscanf(compilers[i], "%15s", name);
+        shell(0,
+              "command -v %s || exit 0; %s " STRICT " -fsyntax-only -Itiny/src user.c tiny/src/*.c",
+              name, compilers[i]);
+    }
+}
+
+static void test_same_bytes(void **state)
+{
+    (void)state;
+    expect_status(tw_process("compile tiny.twir -o tiny.twp"), 0);
+    expect_status(tw_process("codegen tiny.twp --format app -o one"), 0);
+    expect_status(tw_process("codegen tiny.twp --format app -o two"), 0);
+    shell(0, "diff -r one two");
+    expect_status(tw_process("codegen tiny.twp --format app -o one"), 0); /* over itself */
+    shell(0, "diff -r one two");
+}
+
+/* ---- names ---- */
+
+static const char hostile[] = "graph \"*/ int evil; /* \\\\ ?\?/\" {\n"
+                              "  input %\"a b\" : f32[2]\n"
+                              "  input %\"A*/B\" : f32[2]\n"
+                              "  input %\"a_b\" : f32[2]\n"
+                              "  input %\"\\xe6\\x97\\xa5\" : f32[2]\n"
+                              "  state %\"int\" : f32[2] = [0.5, -0.5]\n"
+                              "  %u = Add \"a\\\\\" (%\"a b\", %\"A*/B\")\n"
+                              "  %v = Mul \"\\n#error\" (%\"a_b\", %\"\\xe6\\x97\\xa5\")\n"
+                              "  %w = Add(%u, %v)\n"
+                              "  %\"return\" = Add(%w, %\"int\")\n"
+                              "  next %\"int\" = %\"return\"\n"
+                              "  %\"x\\\\\" = Neg(%\"return\")\n"
+                              "  output %\"return\"\n"
+                              "  output %\"x\\\\\"\n"
+                              "}\n";
+
+static void test_names(void **state)
+{
+    (void)state;
+    tw_write_text("signal.twir", hostile);
+    expect_status(tw_process("compile signal.twir -o signal.twp"), 0);
+    expect_status(tw_process("codegen signal.twp --format app -o hostile"), 0);
+    assert_int_equal(access("hostile/src/signal.h", F_OK), -1); /* <signal.h> must stay itself */
+    expect_in_file("hostile/src/model_signal.h", "model_signal_input_a_b(");
+    expect_in_file("hostile/src/model_signal.h", "model_signal_output_return(");
+    expect_in_file("hostile/src/model_signal.h", "model_signal_save(");
+    shell(0, "make -C hostile CFLAGS='" STRICT "' run");
+    expect_in_file("shell.out", "pass: 3 runs");
+    for (int i = 0; i < 3; i++) {
+        static const char *const names[] = {"int", "1st", "math"};
+        tw_result r = tw_process("codegen signal.twp --name %s -o nothing", names[i]);
+        expect_status(r, 2);
+        expect_text(r.err, "would do");
+    }
+    assert_int_equal(access("nothing", F_OK), -1);
+}
+
+/* ---- the program that tests itself ---- */
+
+static void test_app(void **state)
+{
+    (void)state;
+    expect_status(tw_process("compile tiny.twir --input-rows x -o rows.twp"), 0);
+    expect_status(tw_process("codegen rows.twp --format app --weights extern --align 64 --steps 2 "
+                             "--name Rows -o app"),
+                  0);
+    expect_same_files("app/Rows.twp", "rows.twp");
+    shell(0, "make -C app CFLAGS='" STRICT "' run");
+    expect_in_file("shell.out", "pass: 2 runs");
+    /* One output that is not what the host computed. */
+    shell(0, "sed -i '/output_1_0.. =/{n;s/0x./0x1/}' app/app/vectors.c");
+    shell(2, "make -C app CFLAGS='" STRICT "' run");
+    expect_in_file("shell.out", "output 0 differs");
+    tw_result r = tw_process("codegen rows.twp --format app --name Rows -o app");
+    expect_status(r, 1);
+    expect_text(r.err, "app/app/vectors.c: the file was changed");
+}
+
+static void test_vectors(void **state)
+{
+    (void)state;
+    expect_status(tw_process("compile tiny.twir -o tiny.twp"), 0);
+    expect_status(tw_process("run tiny.twp --input x.bin --output z.bin"), 0);
+    mkdir("case", 0700);
+    shell(0, "cp x.bin z.bin tiny.twir case/");
+    tw_write_text("case/io.tsv", "role\tname\tdtype\tshape\tsteps\tfile\n"
+                                 "in\tx\tfloat32\t1x8x8x3\t1\tx.bin\n"
+                                 "out\tz\tfloat32\t1x1x1x4\t1\tz.bin\n");
+    expect_status(tw_process("codegen tiny.twp --format app --vectors case -o cased"), 0);
+    expect_in_file("cased/app/vectors.h", "#define APP_VECTORS 1\n");
+    expect_in_file("cased/app/vectors.c", "0xbf800000u, 0xbf600000u,"); /* -1, -0.875 of x.bin */
+    expect_status(tw_process("codegen tiny.twp --vectors case -o cased"), 2);
+    expect_status(tw_process("codegen tiny.twp --format app --vectors nowhere -o no"), 3);
+    assert_int_equal(access("no", F_OK), -1);
+}
+
+/* ---- two models, one arena; a plan that is somewhere else ---- */
+
+static const char both[] =
+    "#include \"tiny.h\"\n"
+    "#include \"counter.h\"\n"
+    "#include <string.h>\n"
+    "#define MOST(a, b) ((a) > (b) ? (a) : (b))\n"
+    "TINY_ALIGNED static uint8_t arena[MOST(TINY_ARENA_BYTES, COUNTER_ARENA_BYTES)];\n"
+    "TINY_ALIGNED static uint8_t plan[COUNTER_PLAN_BYTES + 16];\n"
+    "extern const uint32_t counter_file[];\n"
+    "static tiny_network tiny;\n"
+    "static counter_network first, second;\n"
+    "static tw_model model;\n"
+    "static float next_of(counter_network *network, float x)\n"
+    "{\n"
+    "    counter_input_s(network)[0] = x;\n"
+    "    counter_input_s(network)[1] = -x;\n"
+    "    return counter_run(network) == TW_OK ? counter_output_n(network)[0] : -1.0f;\n"
+    "}\n"
+    "int main(void)\n"
+    "{\n"
+    "    memcpy(plan + 4, counter_file, COUNTER_PLAN_BYTES);\n"
+    "    if (counter_load(&model, plan + 4, COUNTER_PLAN_BYTES) != TW_E_ALIGNMENT)\n"
+    "        return 10;\n"
+    "    memcpy(plan, counter_file, COUNTER_PLAN_BYTES);\n"
+    "    if (counter_load(&model, plan, COUNTER_PLAN_BYTES - 16) != TW_E_TRUNCATED)\n"
+    "        return 11;\n"
+    "    plan[4]++; /* the format's major version */\n"
+    "    if (counter_load(&model, plan, COUNTER_PLAN_BYTES) != TW_E_VERSION)\n"
+    "        return 12;\n"
+    "    plan[4]--;\n"
+    "    plan[COUNTER_PLAN_BYTES - 1]++;\n"
+    "    if (counter_load(&model, plan, COUNTER_PLAN_BYTES) != TW_E_CHECKSUM)\n"
+    "        return 13;\n"
+    "    plan[COUNTER_PLAN_BYTES - 1]--;\n"
+    "    if (counter_load(&model, tiny_plan, TINY_PLAN_BYTES) >= TW_OK)\n"
+    "        return 14;\n"
+    "    if (counter_load(&model, plan, COUNTER_PLAN_BYTES) != TW_OK || tiny_load() != TW_OK)\n"
+    "        return 15;\n"
+    "    if (tiny_init(&tiny, arena, sizeof arena) != TW_OK ||\n"
+    "        counter_init(&first, &model, arena, sizeof arena) != TW_OK ||\n"
+    "        counter_init(&second, &model, arena, sizeof arena) != TW_OK)\n"
+    "        return 16;\n"
+    "    memset(tiny_input_x(&tiny), 0, TINY_INPUT_X_BYTES);\n"
+    "    if (tiny_run(&tiny) != TW_OK)\n"
+    "        return 17;\n"
+    "    if (next_of(&first, 2.0f) < 2.0f || next_of(&second, -3.0f) != 0.0f)\n"
+    "        return 18;\n"
+    "    return next_of(&first, 4.0f) == 4.0f ? 0 : 19;\n"
+    "}\n";
+
+static void test_two_models(void **state)
+{
+    (void)state;
+    expect_status(tw_process("compile tiny.twir -o tiny.twp"), 0);
+    expect_status(tw_process("compile counter.twir -o counter.twp"), 0);
+    expect_status(tw_process("codegen tiny.twp -o tiny"), 0);
+    expect_status(tw_process("codegen counter.twp --weights extern -o counter"), 0);
+    build_library("tiny");
+    build_library("counter");
+    tw_write_text("both.c", both);
+    shell(0, "{ echo '#include <stdint.h>'; echo 'const uint32_t counter_file[] = {'; "
+             "od -An -v -tx4 -w4 counter/counter.twp | sed 's/ *\\(.*\\)/0x\\1u,/'; echo '};'; } "
+             ">file.c && cc -std=c99 -O0 -Itiny/src -Icounter/src both.c file.c tiny.a counter.a "
+             "-o both && ./both");
+}
+
+/* ---- refusals ---- */
+
+static void test_folders(void **state)
+{
+    (void)state;
+    expect_status(tw_process("compile tiny.twir -o tiny.twp"), 0);
+    expect_status(tw_process("compile counter.twir -o counter.twp"), 0);
+    /* A folder of somebody else's. */
+    shell(0, "mkdir -p mine/src && echo precious >mine/src/tiny.h");
+    tw_result r = tw_process("codegen tiny.twp -o mine");
+    expect_status(r, 1);
+    expect_text(r.err, "mine/src/tiny.h: the file is in the way");
+    expect_in_file("mine/src/tiny.h", "precious");
+    assert_int_equal(tw_count_files("mine"), 1);
+    /* A file beside the firmware stays; files that are no longer needed go. */
+    expect_status(tw_process("codegen tiny.twp -o again --name net"), 0);
+    tw_write_text("again/notes.txt", "mine");
+    assert_int_equal(access("again/src/ops/conv.rt.c", F_OK), 0);
+    expect_status(tw_process("codegen counter.twp -o again --name net"), 0);
+    assert_int_equal(access("again/src/ops/conv.rt.c", F_OK), -1);
+    expect_in_file("again/notes.txt", "mine");
+    expect_in_file("again/src/net.h", "counter");
+    /* Nothing of a folder that cannot be written. */
+    tw_write_text("file", "");
+    expect_status(tw_process("codegen tiny.twp -o file"), 1);
+    expect_status(tw_process("codegen tiny.twp -o file/below"), 1);
+    expect_in_file("file", "");
+    expect_status(tw_process("codegen tiny.twp -o none/below"), 1);
+    assert_int_equal(access("none", F_OK), -1);
+    shell(1, "ls -d *.?????? | grep -v -e twir -e twp");
+}
+
+static void test_usage(void **state)
+{
+    (void)state;
+    expect_status(tw_process("compile tiny.twir -o tiny.twp"), 0);
+    expect_status(tw_process("codegen tiny.twp"), 2);
+    expect_status(tw_process("codegen tiny.twir -o fw"), 2);
+    expect_status(tw_process("codegen tiny.twp -o fw --align 24"), 2);
+    expect_status(tw_process("codegen tiny.twp -o fw --format direct-ish"), 2);
+    expect_status(tw_process("codegen tiny.twp -o fw --backend nonsense"), 2);
+    tw_result r = tw_process("codegen tiny.twp -o fw --project nonsense");
+    expect_status(r, 2);
+    expect_text(r.err, "cmake");
+    expect_text(tw_process("codegen --help").out, "tilewright codegen model.twp");
+    tw_write_text("bad.twp", "TWPL is not enough");
+    expect_status(tw_process("codegen bad.twp -o fw"), 1);
+    assert_int_equal(access("fw", F_OK), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_library),    cmocka_unit_test(test_languages),
+        cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_app),        cmocka_unit_test(test_vectors),
+        cmocka_unit_test(test_two_models), cmocka_unit_test(test_folders),
+        cmocka_unit_test(test_usage),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
