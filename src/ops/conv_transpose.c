@@ -111,7 +111,7 @@ static uint64_t macs(const tw_node *node)
 }
 
 /* The bias as it is: the kernel subtracts the zero point from what it reads. */
-static bool lower_s8(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)
+static bool lower_scaled(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)
 {
     const tw_shape *w = &node->in[1]->shape;
     const int32_t outputs = w->dim[0], taps = (int32_t)(tw_shape_elements(w) / outputs);
@@ -119,6 +119,8 @@ static bool lower_s8(const tw_node *node, tw_arena *arena, tw_lowering *lowering
                              &(tw_weight_layout){outputs, taps, taps, 1, 0, false, false, true},
                              arena, lowering, diag))
         return false;
+    if (node->in[0]->shape.dtype == TW_S16) /* there is no zero point */
+        return true;
     int32_t *bias = lowering->blob[TW_BLOB_BIAS].data;
     const tw_value *b = node->in_count > 2 ? node->in[2] : NULL;
     for (int32_t o = 0; o < outputs; o++)
@@ -132,7 +134,7 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
         return false;
     const tw_shape *w = &node->in[1]->shape;
     if (w->dtype == TW_S8)
-        return lower_s8(node, arena, lowering, diag);
+        return lower_scaled(node, arena, lowering, diag);
     static const int order[] = {1, 2, 3, 0}, order1[] = {1, 2, 0}; /* outputs innermost */
     tw_prepare_order(node, 1, w->rank == 4 ? order : order1, arena, lowering);
     return true;
@@ -140,6 +142,7 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
 
 /* More taps than the stride, fewer, none in some phases; groups, dilation, one spatial axis. */
 #define F32(...) TW_WINDOW_SAMPLE_F32("ConvTranspose", __VA_ARGS__)
+#define S16(...) TW_WINDOW_SAMPLE_S16("ConvTranspose", __VA_ARGS__)
 #define S8(...) TW_WINDOW_SAMPLE_S8("ConvTranspose", __VA_ARGS__)
 #define TWICE "{stride=[2,2], pad_begin=[1,1], pad_end=[1,0], output_pad=[1,0]}"
 #define UNEVEN "{stride=[3,2], dilation=[2,3], pad_begin=[2,0], pad_end=[0,3], group=2}"
@@ -152,7 +155,9 @@ static const char samples[] =
     S8("twice", "[1,6,4,3]", "[10,3,3,3]", "10", "[1,12,8,10]", TWICE)
     S8("groups, uneven", "[1,7,5,4]", "[6,3,2,2]", "6", "[1,21,9,6]", UNEVEN)
     S8("gaps", "[1,5,3,2]", "[3,1,2,2]", "3", "[1,18,11,3]", "{stride=[3,4], output_pad=[5,1]}")
-    S8("one axis", "[1,9,4]", "[5,4,4]", "5", "[1,16,5]", "{stride=[2], pad_begin=[3], pad_end=[1]}");
+    S8("one axis", "[1,9,4]", "[5,4,4]", "5", "[1,16,5]", "{stride=[2], pad_begin=[3], pad_end=[1]}")
+    S16("twice", "s64", "[1,6,4,3]", "[10,3,3,3]", "10", "[1,12,8,10]", TWICE)
+    S16("groups, uneven", "s32", "[1,7,5,4]", "[6,3,2,2]", "6", "[1,21,9,6]", UNEVEN);
 /* clang-format on */
 
 const tw_opdef tw_op_conv_transpose = {
@@ -168,8 +173,8 @@ const tw_opdef tw_op_conv_transpose = {
     .rows = rows,
     .macs = macs,
     .lower = lower,
-    .limits = "one or two spatial axes; strides of a product up to 4096; f32, or s8 with constant "
-              "symmetric weights (one scale, or one an output channel)",
+    .limits = "one or two spatial axes; strides of a product up to 4096; f32, or s8 or s16 with "
+              "constant symmetric s8 weights (one scale, or one an output channel)",
     .samples = samples,
     .onnx = "",
 };

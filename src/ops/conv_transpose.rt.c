@@ -1,18 +1,13 @@
 /* Transposed convolution kernels. In: operands as the check has verified them. Out: the band, one
  * phase after the other, each as the convolution of stride 1 that it is. See conv_transpose.h. */
-#include "ops/conv_transpose.h"
+#include "ops/conv_transpose_job.h"
 
 #include "ops/codes.h"
-#include "ops/product.h"
 
-typedef struct tw_transpose_job {
-    tw_product product; /* of one phase */
-    const void *x, *w, *bias;
-    void *y;
-    int32_t group, outputs; /* the group in hand; its outputs that are present */
-    int32_t first;          /* the first of these */
+typedef struct tw_transpose_s8 {
+    tw_transpose_job job;
     tw_channels channels;
-} tw_transpose_job;
+} tw_transpose_s8;
 
 /* Rows and columns: extents and attributes; everything is verified. */
 static int read_spans(const tw_call *call, tw_span spans[2])
@@ -42,7 +37,7 @@ static int read_spans(const tw_call *call, tw_span spans[2])
     return spans[0].stride * spans[1].stride <= TW_PHASES_MOST;
 }
 
-static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
+tw_status tw_transpose_check(const tw_call *call, uint32_t dtype, uint32_t weights, uint64_t *work)
 {
     const tw_conv_transpose_attributes *a = (const tw_conv_transpose_attributes *)call->attributes;
     const tw_tensor *x, *w, *y;
@@ -56,7 +51,7 @@ static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
     y = call->out[0].tensor;
     w = call->in[1].tensor;
     if (y->rank != x->rank || y->dim[0] != x->dim[0] ||
-        !tw_extents_check(&call->in[1], dtype, (int)x->rank, (int)x->rank) ||
+        !tw_extents_check(&call->in[1], weights, (int)x->rank, (int)x->rank) ||
         !read_spans(call, spans))
         return TW_E_CHECK;
     if (w->dim[0] < 1 || w->dim[w->rank - 1] < 1 || a->group < 1 ||
@@ -75,7 +70,7 @@ static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
 
 static tw_status check_f32(const tw_call *call, uint64_t *work)
 {
-    tw_status status = check(call, TW_F32, work);
+    tw_status status = tw_transpose_check(call, TW_F32, TW_F32, work);
     if (status == TW_OK && call->in_count == 3 &&
         !tw_vector_check(&call->in[2], TW_F32, call->in[1].tensor->dim[0]))
         return TW_E_CHECK;
@@ -84,7 +79,7 @@ static tw_status check_f32(const tw_call *call, uint64_t *work)
 
 static tw_status check_s8(const tw_call *call, uint64_t *work)
 {
-    tw_status status = check(call, TW_S8, work);
+    tw_status status = tw_transpose_check(call, TW_S8, TW_S8, work);
     if (status != TW_OK)
         return status;
     return tw_is_dense(call->in[1].tensor) && tw_channels_check(call, call->in[1].tensor->dim[0])
@@ -128,11 +123,12 @@ static void dot(const int8_t *x, int32_t zero, const int8_t *w, ptrdiff_t next, 
 }
 
 /* `count` outputs of one pixel, the first of them o, over the taps inside. */
-static void pixel_s8(const tw_transpose_job *job, const tw_patch *patch, const int8_t *x, int8_t *y,
+static void pixel_s8(const tw_transpose_s8 *all, const tw_patch *patch, const int8_t *x, int8_t *y,
                      int32_t o, int32_t count)
 {
+    const tw_transpose_job *job = &all->job;
     const tw_product *p = &job->product;
-    const tw_channels *q = &job->channels;
+    const tw_channels *q = &all->channels;
     const int8_t *w = (const int8_t *)job->w + o * p->w_output;
     uint32_t sum[4] = {0};
     int32_t r, c, k;
@@ -148,14 +144,15 @@ static void pixel_s8(const tw_transpose_job *job, const tw_patch *patch, const i
 
 static void visit_s8(const void *of, const tw_patch *patch)
 {
-    const tw_transpose_job *job = (const tw_transpose_job *)of;
+    const tw_transpose_s8 *all = (const tw_transpose_s8 *)of;
+    const tw_transpose_job *job = &all->job;
     const tw_product *p = &job->product;
     const int8_t *x = (const int8_t *)job->x + patch->in + (ptrdiff_t)job->group * p->depth;
     int8_t *y = (int8_t *)job->y + patch->out;
     int32_t pixel, o;
     for (pixel = 0; pixel < patch->pixels; pixel++)
         for (o = 0; o < job->outputs; o += 4)
-            pixel_s8(job, patch, x + pixel * p->x_pixel, y + pixel * p->y_pixel, o,
+            pixel_s8(all, patch, x + pixel * p->x_pixel, y + pixel * p->y_pixel, o,
                      job->outputs - o < 4 ? job->outputs - o : 4);
 }
 
@@ -189,12 +186,6 @@ static void phase_image(const tw_image *out, const tw_window_spans *window, cons
     }
 }
 
-/* What differs from type to type. */
-typedef struct tw_transpose_kind {
-    uint32_t bytes; /* of an element */
-    tw_patch_function visit;
-} tw_transpose_kind;
-
 /* The weights of the phase: of the group's first output, last tap, and the steps to the others. */
 static void set_weights(tw_transpose_job *job, const tw_view *weights, const tw_phase phase[2],
                         uint32_t bytes)
@@ -214,7 +205,7 @@ static void set_weights(tw_transpose_job *job, const tw_view *weights, const tw_
 /* All outputs of one group in the phase of output (row, column). */
 static tw_status run_phase(const tw_call *call, tw_transpose_job *job, const tw_span spans[2],
                            const tw_image *in, const tw_image *out, int32_t row, int32_t column,
-                           const tw_transpose_kind *kind)
+                           const tw_transpose_kind *kind, void *context)
 {
     tw_product *p = &job->product;
     tw_window_spans window;
@@ -229,20 +220,21 @@ static tw_status run_phase(const tw_call *call, tw_transpose_job *job, const tw_
     p->x_column = tw_steps(phase[1].reach, in->stride[2]);
     p->x_row = tw_steps(phase[0].reach, in->stride[1]);
     p->y_pixel = part.stride[2];
-    set_weights(job, &call->in[1], phase, kind->bytes);
+    set_weights(job, &call->in[1], phase, kind->weight_bytes);
     job->y = (char *)call->out[0].data +
              tw_image_at(out, out->begin[0], row, column, job->first) * (ptrdiff_t)kind->bytes;
-    return tw_window_walk(&window, in, &part, kind->visit, job);
+    return tw_window_walk(&window, in, &part, kind->visit, context);
 }
 
 static tw_status run_group(const tw_call *call, tw_transpose_job *job, const tw_span spans[2],
-                           const tw_image *in, const tw_image *out, const tw_transpose_kind *kind)
+                           const tw_image *in, const tw_image *out, const tw_transpose_kind *kind,
+                           void *context)
 {
     int32_t row, column;
     for (row = out->begin[1]; row < out->end[1] && row - out->begin[1] < spans[0].stride; row++) {
         for (column = out->begin[2];
              column < out->end[2] && column - out->begin[2] < spans[1].stride; column++) {
-            tw_status status = run_phase(call, job, spans, in, out, row, column, kind);
+            tw_status status = run_phase(call, job, spans, in, out, row, column, kind, context);
             if (status != TW_OK)
                 return status;
         }
@@ -250,8 +242,8 @@ static tw_status run_group(const tw_call *call, tw_transpose_job *job, const tw_
     return TW_OK;
 }
 
-static tw_status run(const tw_call *call, tw_transpose_job *job, const float *bias,
-                     const tw_transpose_kind *kind)
+tw_status tw_transpose_run(const tw_call *call, tw_transpose_job *job, const float *bias,
+                           const tw_transpose_kind *kind, void *context)
 {
     const tw_conv_transpose_attributes *a = (const tw_conv_transpose_attributes *)call->attributes;
     const tw_tensor *w = call->in[1].tensor;
@@ -274,7 +266,7 @@ static tw_status run(const tw_call *call, tw_transpose_job *job, const float *bi
         end = end < out.end[3] ? end : out.end[3];
         job->outputs = end - job->first;
         job->bias = bias ? bias + job->first : NULL;
-        status = run_group(call, job, spans, &in, &out, kind);
+        status = run_group(call, job, spans, &in, &out, kind, context);
         if (status != TW_OK)
             return status;
     }
@@ -283,7 +275,7 @@ static tw_status run(const tw_call *call, tw_transpose_job *job, const float *bi
 
 static tw_status run_f32(const tw_call *call)
 {
-    static const tw_transpose_kind kind = {4, visit_f32};
+    static const tw_transpose_kind kind = {4, 4, visit_f32};
     tw_transpose_job job;
     const float *bias = NULL;
     if (call->in_count == 3 && call->in[2].tensor) {
@@ -291,15 +283,15 @@ static tw_status run_f32(const tw_call *call)
             return TW_E_DATA;
         bias = (const float *)call->in[2].data;
     }
-    return run(call, &job, bias, &kind);
+    return tw_transpose_run(call, &job, bias, &kind, &job);
 }
 
 static tw_status run_s8(const tw_call *call)
 {
-    static const tw_transpose_kind kind = {1, visit_s8};
-    tw_transpose_job job;
-    tw_channels_of(call, &job.channels);
-    return run(call, &job, NULL, &kind);
+    static const tw_transpose_kind kind = {1, 1, visit_s8};
+    tw_transpose_s8 all;
+    tw_channels_of(call, &all.channels);
+    return tw_transpose_run(call, &all.job, NULL, &kind, &all);
 }
 
 TW_KERNEL(conv_transpose, f32, run_f32, check_f32);

@@ -14,8 +14,8 @@
 static const struct {
     const char *op;
     int models;
-} ops[] = {{"add", 17},     {"conv", 22}, {"leaky_relu", 23},   {"pad", 19},
-           {"quantize", 2}, {"sub", 5},   {"strided_slice", 34}};
+} ops[] = {{"add", 17},     {"conv", 22}, {"leaky_relu", 23},    {"pad", 19},
+           {"quantize", 2}, {"sub", 5},   {"strided_slice", 34}, {"transpose_conv", 5}};
 
 /* Numbers with commas between them, as int16 or int32. False where there is no such file. */
 static bool read_numbers(tw_arena *arena, const char *stem, const char *dtype, tw_io_row *row)
@@ -35,7 +35,13 @@ static bool read_numbers(tw_arena *arena, const char *stem, const char *dtype, t
             break;
         memcpy(data + count++ * size, &v, size); /* little-endian */
     }
-    *row = (tw_io_row){TW_IO_IN, "", dtype, 1, data, count * size};
+    *row = (tw_io_row){.role = TW_IO_IN,
+                       .name = "",
+                       .dtype = dtype,
+                       .rank = TW_MAX_RANK + 1, /* no shape is offered */
+                       .steps = 1,
+                       .data = data,
+                       .bytes = count * size};
     return true;
 }
 

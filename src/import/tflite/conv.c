@@ -1,11 +1,16 @@
 /* Convolutions. */
 #include "import/tflite/tflite.h"
 
-/* A bias in units of the sums, whatever its own scale says: the kernels take it so. */
+/* A bias in units of the sums, whatever its own scale says: the kernels take it so. One of int16
+ * becomes int64, as the reference sums. */
 static tw_value *bias_of(tw_tfl_node *n, int i)
 {
     tw_value *bias = tw_tfl_in(n, i);
-    return bias ? tw_build_with_quant(n->b, bias, (tw_quant){0, 0, NULL, NULL}) : NULL;
+    if (bias)
+        bias = tw_build_with_quant(n->b, bias, (tw_quant){0, 0, NULL, NULL});
+    if (bias && bias->shape.dtype == TW_S16)
+        bias = tw_build1(n->b, "Cast", bias, TW_SETTINGS(tw_set_int("dtype", TW_S64)));
+    return bias;
 }
 
 /* int8 weights under a float convolution are dequantised. */
@@ -115,13 +120,28 @@ static bool transposed_axis(tw_tfl_node *n, int64_t x, int64_t extent, int paddi
     return true;
 }
 
+/* The shape of the result: input 0; where that is not known, as the file declares it, which is all
+ * that the reference looks at. */
+static bool result_extents(tw_tfl_node *n, tw_tfl_list *extents)
+{
+    tw_value *shape = tw_tfl_in(n, 0);
+    if (!shape || tw_build_constant(n->b, shape) || !tw_tfl_wants(n, 0))
+        return shape && tw_tfl_list_in(n, 0, "the output's shape", extents);
+    const tw_tfl_tensor *out = tw_tfl_out_tensor(n, 0);
+    int64_t *v = tw_alloc_array(n->import->scratch, (size_t)out->rank + 1, sizeof *v);
+    for (uint32_t i = 0; i < out->rank; i++)
+        v[i] = out->shape[i];
+    *extents = (tw_tfl_list){(int)out->rank, v};
+    return true;
+}
+
 bool tw_tfl_op_transpose_conv(tw_tfl_node *n)
 {
     tw_value *w = tw_tfl_in(n, 1), *x = tw_tfl_in(n, 2), *bias = bias_of(n, 3);
     tw_tfl_list extents;
     tw_clamp clamp;
     int64_t added[2];
-    if (!x || !w || !tw_tfl_list_in(n, 0, "the output's shape", &extents) ||
+    if (!x || !w || !result_extents(n, &extents) ||
         !tw_tfl_activation(n, tw_tfl_byte(n, TW_FIELD(TransposeConv, fused_activation_function), 0),
                            &clamp))
         return false;
