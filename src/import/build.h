@@ -117,6 +117,11 @@ tw_value *tw_build_slice(tw_builder *b, tw_value *x, int axis, int64_t begin, in
 tw_value *tw_build_chain(tw_builder *b, const char *op, tw_value *const *in, int in_count);
 /* Broadcast to a shape that the value broadcasts to. */
 tw_value *tw_build_expand(tw_builder *b, tw_value *x, const tw_shape *shape);
+/* Constants: 0, 1, ... on one axis of `rank`, the others of extent 1 (f32 or integers); true where
+ * low <= column - row <= high. */
+tw_value *tw_build_iota(tw_builder *b, tw_dtype dtype, int rank, int axis, int32_t count);
+tw_value *tw_build_band(tw_builder *b, int32_t rows, int32_t columns, int64_t low, int64_t high);
+tw_value *tw_build_gather(tw_builder *b, tw_value *x, tw_value *indices, int axis, int batch);
 
 /* The same elements under another quantisation (count 0: none). */
 tw_value *tw_build_with_quant(tw_builder *b, tw_value *x, tw_quant quant);

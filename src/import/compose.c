@@ -88,13 +88,48 @@ tw_value *tw_build_expand(tw_builder *b, tw_value *x, const tw_shape *shape)
 {
     if (!x || tw_shape_equal(&x->shape, shape))
         return x;
-    /* One is neutral: extents are 1 wherever x already has the target's. */
-    tw_shape ones = *shape;
-    for (int i = 0, lead = shape->rank - x->shape.rank; i < x->shape.rank; i++)
-        if (x->shape.dim[i] == shape->dim[lead + i])
-            ones.dim[lead + i] = 1;
-    return tw_build2(b, shape->dtype == TW_BOOL ? "And" : "Mul", x, tw_build_full(b, ones, 1),
-                     NULL);
+    int64_t dim[TW_MAX_RANK], repeats[TW_MAX_RANK];
+    int lead = shape->rank - x->shape.rank;
+    for (int i = 0; i < shape->rank; i++) {
+        dim[i] = i < lead ? 1 : x->shape.dim[i - lead];
+        repeats[i] = dim[i] == shape->dim[i] ? 1 : shape->dim[i];
+    }
+    if (lead > 0)
+        x = tw_build_reshape(b, x, shape->rank, dim);
+    return tw_build1(b, "Tile", x, TW_SETTINGS(tw_set_ints("repeats", shape->rank, repeats)));
+}
+
+tw_value *tw_build_iota(tw_builder *b, tw_dtype dtype, int rank, int axis, int32_t count)
+{
+    int32_t dim[TW_MAX_RANK] = {1, 1, 1, 1, 1, 1};
+    if (rank > 0)
+        dim[axis] = count;
+    tw_value *out = tw_build_full(b, tw_shape_of(dtype, rank, dim), 0);
+    for (int32_t i = 0; out && i < count; i++) {
+        const int64_t wide = i; /* little-endian: the low bytes come first */
+        const float real = (float)i;
+        uint32_t size = tw_dtype_bytes(dtype);
+        memcpy((char *)(uintptr_t)out->data + (size_t)i * size,
+               dtype == TW_F32 ? (const void *)&real : &wide, size);
+    }
+    return out;
+}
+
+tw_value *tw_build_band(tw_builder *b, int32_t rows, int32_t columns, int64_t low, int64_t high)
+{
+    const int32_t dim[2] = {rows, columns};
+    tw_value *out = tw_build_full(b, tw_shape_of(TW_BOOL, 2, dim), 0);
+    uint8_t *data = out ? (uint8_t *)(uintptr_t)out->data : NULL;
+    for (int64_t i = 0; out && i < rows; i++)
+        for (int64_t j = 0; j < columns; j++)
+            data[i * columns + j] = j - i >= low && j - i <= high;
+    return out;
+}
+
+tw_value *tw_build_gather(tw_builder *b, tw_value *x, tw_value *indices, int axis, int batch)
+{
+    return tw_build2(b, "Gather", x, indices,
+                     TW_SETTINGS(tw_set_int("axis", axis), tw_set_int("batch_dims", batch)));
 }
 
 /* --- weights ----------------------------------------------------------------------------------- */

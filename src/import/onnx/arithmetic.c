@@ -86,6 +86,15 @@ bool tw_onnx_op_shrink(tw_onnx_node *n)
                   TW_SETTINGS(tw_set_float("alpha", lambda), tw_set_float("beta", bias))));
 }
 
+bool tw_onnx_op_swi_glu(tw_onnx_node *n)
+{
+    float alpha = tw_onnx_float(n, "alpha", 1);
+    if (!tw_shape_equal(&n->in[0]->shape, &n->in[1]->shape))
+        return TW_ONNX_FAIL(n, "gate and value must have one shape and type");
+    tw_value *gate = tw_build1(n->b, "Swish", n->in[0], TW_SETTINGS(tw_set_float("alpha", alpha)));
+    return tw_onnx_bind(n, 0, tw_build2(n->b, "Mul", gate, n->in[1], NULL));
+}
+
 bool tw_onnx_op_prelu(tw_onnx_node *n)
 {
     tw_value *x = n->in[0], *slope = n->in[1];

@@ -110,3 +110,17 @@ bool tw_onnx_op_softmax(tw_onnx_node *n)
 {
     return tw_onnx_bind(n, 0, along_axis(n, n->op, n->in[0]));
 }
+
+/* 1 where the first greatest element of the axis stands, 0 elsewhere. */
+bool tw_onnx_op_hardmax(tw_onnx_node *n)
+{
+    int axis;
+    bool flat;
+    tw_value *x = softmax_operand(n, n->in[0], &axis, &flat);
+    if (!x)
+        return false;
+    tw_value *where = tw_build1(n->b, "TopIndices", x, TW_SETTINGS(tw_set_int("axis", axis)));
+    tw_value *place = tw_build_iota(n->b, TW_S64, x->shape.rank, axis, x->shape.dim[axis]);
+    tw_value *y = tw_build_cast(n->b, tw_build2(n->b, "Equal", where, place, NULL), x->shape.dtype);
+    return tw_onnx_bind(n, 0, unflatten(n, y, &n->in[0]->shape, flat));
+}

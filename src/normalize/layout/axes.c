@@ -170,7 +170,13 @@ static bool carries_axes(const tw_node *node)
     case TW_OPCODE_l2_normalize:
     case TW_OPCODE_concat:
     case TW_OPCODE_slice:
-    case TW_OPCODE_pad: return true;
+    case TW_OPCODE_pad:
+    case TW_OPCODE_tile:
+    case TW_OPCODE_gather_elements:
+    case TW_OPCODE_scatter_elements:
+    case TW_OPCODE_top_indices:
+    case TW_OPCODE_cum_sum:
+    case TW_OPCODE_cum_prod: return true;
     default: return false;
     }
 }
@@ -362,7 +368,7 @@ static void rename_list(tw_ints *list, const tw_order *space)
 
 void tw_rename_axes(tw_node *node, tw_carry carry, const tw_order *space, const tw_order *result)
 {
-    static const char *const by_axis[] = {"begin", "size", "step", "before", "after"};
+    static const char *const by_axis[] = {"begin", "size", "step", "before", "after", "repeats"};
     if (carry == TW_CARRY_RESHAPE || carry == TW_CARRY_FLATTEN) {
         tw_ints *shape = tw_ints_of(node, "shape");
         tw_shape stored = tw_order_shape(&node->out[0]->shape, result);
