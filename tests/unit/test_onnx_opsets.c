@@ -12,19 +12,13 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "graph/number.h"
 #include "import/import.h"
 #include "import/onnx/tensor.h"
+#include "support/onnx_cases.h"
 #include "support/onnx_model.h"
 #include "support/reference.h"
 
 enum { MOST = 16 };
-
-typedef struct tw_named {
-    const char *name;
-    tw_shape shape;
-    void *data;
-} tw_named;
 
 typedef struct tw_case {
     tw_arena *arena;
@@ -50,31 +44,6 @@ static void complain(const tw_case *c, const char *format, ...)
 }
 
 /* --- reading a case ---------------------------------------------------------------------------- */
-
-/* NAME TYPE[DIMS] = ELEMENTS */
-static tw_named read_tensor(tw_case *c, char *text)
-{
-    tw_named t = {.name = strtok(text, " ")};
-    char *type = strtok(NULL, " "), *bracket = strchr(type, '[');
-    assert_non_null(bracket);
-    *bracket = 0;
-    int32_t dim[TW_MAX_RANK];
-    int rank = 0;
-    for (char *at = bracket + 1; *at != ']'; at += *at == ',')
-        dim[rank++] = (int32_t)strtol(at, &at, 10);
-    t.shape = tw_shape_of(tw_dtype_from_name(type), rank, dim);
-    size_t size = tw_dtype_bytes(t.shape.dtype);
-    t.data = tw_alloc(c->arena, tw_shape_bytes(&t.shape) + 1);
-    strtok(NULL, " "); /* = */
-    for (int64_t i = 0; i < tw_shape_elements(&t.shape); i++) {
-        const char *number = strtok(NULL, " ");
-        assert_non_null(number);
-        if (tw_number_parse(t.shape.dtype, number, (char *)t.data + (size_t)i * size) !=
-            TW_NUMBER_OK)
-            fail_msg("%s: %s: '%s' is no %s", c->title, t.name, number, type);
-    }
-    return t;
-}
 
 static void read_attribute(tw_case *c, char *text)
 {
@@ -126,7 +95,7 @@ static void read_node(tw_case *c, char *text)
 
 static void add_tensor(tw_case *c, const char *kind, char *text)
 {
-    tw_named t = read_tensor(c, text);
+    tw_named t = tw_named_read(c->arena, c->title, text);
     int type = (int)tw_onnx_dtype_number(t.shape.dtype);
     int64_t dim[TW_MAX_RANK];
     for (int i = 0; i < t.shape.rank; i++)
