@@ -252,5 +252,7 @@ bool tw_onnx_op_cast(tw_onnx_node *n)
 
 bool tw_onnx_op_cast_like(tw_onnx_node *n)
 {
+    if (tw_onnx_is_narrow(n, n->in[1]))
+        return TW_ONNX_UNSUPPORTED(n, "the result has a type of less than 8 bits");
     return cast_to(n, n->in[1]->shape.dtype);
 }

@@ -79,6 +79,7 @@ bool tw_onnx_import_initializers(tw_onnx *o, const Tw__Onnx__Graph *g)
             return false;
         binding->initializer = true;
         tw_onnx_name(o, binding, tw_graph_constant(o->b.graph, binding->name, t.shape, t.data));
+        tw_onnx_note_type(o, proto, binding->value);
     }
     return true;
 }
@@ -113,8 +114,11 @@ static bool import_outputs(tw_onnx *o, const Tw__Onnx__Graph *g)
         if (!binding || !binding->value)
             return tw_fail(o->b.diag, TW_CODE_FAILED, name, NULL,
                            "the graph output comes from nowhere: no node has it as an output");
-        tw_dtype declared =
-            type && type->tensor_type ? tw_onnx_dtype(type->tensor_type->elem_type) : TW_NO_DTYPE;
+        int64_t elements = type && type->tensor_type ? type->tensor_type->elem_type : 0;
+        tw_dtype declared = tw_onnx_dtype(elements);
+        if (elements != 0 && declared == TW_NO_DTYPE)
+            return tw_onnx_refuse_dtype(
+                elements, tw_format(o->b.arena, "graph output '%.256s'", name), o->b.diag);
         if (declared != TW_NO_DTYPE && declared != binding->value->shape.dtype)
             return tw_fail(o->b.diag, TW_CODE_FAILED, name, NULL,
                            "the graph output is declared as %s but computed as %s",

@@ -40,6 +40,7 @@ struct tw_onnx {
     tw_map named;     /* name in the graph -> the tw_onnx_binding whose value has it */
     tw_map symbols;   /* name of an open axis -> its extent (int32_t) */
     tw_map functions; /* "domain/name/overload" -> Tw__Onnx__Function */
+    tw_map narrow;    /* address of a constant whose type has less than a byte -> itself */
     tw_onnx_scope *scope;
     size_t expanded; /* parts of functions and branches so far */
     size_t begun;    /* bytes of the arena when the import began ... */

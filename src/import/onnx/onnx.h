@@ -106,6 +106,10 @@ void tw_onnx_ignore(tw_onnx_node *n, const char *name);
 /* The elements of a tensor attribute; null fails too. */
 bool tw_onnx_tensor_of(tw_onnx_node *n, const Tw__Onnx__Tensor *tensor, tw_tensor_data *data);
 
+/* A constant of less than a byte an element stands in bytes here; that it does is remembered. */
+void tw_onnx_note_type(tw_onnx *o, const Tw__Onnx__Tensor *tensor, tw_value *value);
+bool tw_onnx_is_narrow(const tw_onnx_node *n, const tw_value *value);
+
 /* Import a branch in place of the node: the branch's outputs are the node's. */
 bool tw_onnx_branch(tw_onnx_node *n, const Tw__Onnx__Graph *branch);
 
@@ -134,6 +138,7 @@ bool tw_onnx_read_window(tw_onnx_node *n, const tw_shape *x, const int64_t *kern
  * own: what quantised operators are made of. */
 tw_value *tw_onnx_conv(tw_onnx_node *n, tw_value *x, tw_value *w, tw_value *bias);
 tw_value *tw_onnx_average_pool(tw_onnx_node *n, tw_value *x);
+tw_value *tw_onnx_max_pool(tw_onnx_node *n, tw_value *x);
 tw_value *tw_onnx_matmul(tw_onnx_node *n, tw_value *a, tw_value *b);
 tw_value *tw_onnx_gemm(tw_onnx_node *n, tw_value *a, tw_value *b, tw_value *c);
 tw_value *tw_onnx_global_pool(tw_onnx_node *n, tw_value *x, const char *reduce);

@@ -20,18 +20,26 @@ static tw_value *pool(tw_onnx_node *n, const char *op, tw_value *x, const tw_onn
                              {.name = NULL}};
     if (!average)
         settings[6].name = NULL;
-    tw_value *y = tw_build1(n->b, op, tw_build_channels_last(n->b, x), settings);
+    x = tw_build_channels_last(n->b, x);
+    tw_value *y = tw_build1(n->b, op, x, settings);
+    if (y && !average && x->quant.count == 1) /* one of the stored integers is selected */
+        y->quant = x->quant;
     return tw_build_channels_first(n->b, y);
+}
+
+tw_value *tw_onnx_max_pool(tw_onnx_node *n, tw_value *x)
+{
+    tw_onnx_window w;
+    return x && tw_onnx_read_window(n, &x->shape, NULL, &w) ? pool(n, "MaxPool", x, &w, false)
+                                                            : NULL;
 }
 
 bool tw_onnx_op_max_pool(tw_onnx_node *n)
 {
-    tw_onnx_window w;
     if (tw_onnx_wants(n, 1))
         return TW_ONNX_UNSUPPORTED(n, "its output Indices is not supported");
     tw_onnx_ignore(n, "storage_order"); /* of Indices */
-    return tw_onnx_read_window(n, &n->in[0]->shape, NULL, &w) &&
-           tw_onnx_bind(n, 0, pool(n, "MaxPool", n->in[0], &w, false));
+    return tw_onnx_bind(n, 0, tw_onnx_max_pool(n, n->in[0]));
 }
 
 tw_value *tw_onnx_average_pool(tw_onnx_node *n, tw_value *x)

@@ -2,12 +2,22 @@
  * that where it can; elsewhere the graph runs as it stands. */
 #include <string.h>
 
+#include "import/onnx/model.h"
 #include "import/onnx/quantise.h"
 
-/* Operand i, with scale and zero point behind it. */
+/* Operand i, with scale and zero point behind it; several of them run along an axis, which may be
+ * counted from the end. */
+static tw_value *operand_along(tw_onnx_node *n, int i, int axis)
+{
+    tw_value *x = tw_onnx_need(n, i);
+    if (x && axis < 0)
+        axis = x->shape.rank + axis < 0 ? 0 : x->shape.rank + axis;
+    return tw_onnx_dequantized(n, x, tw_onnx_scale_in(n, i + 1, i + 2, axis));
+}
+
 static tw_value *operand(tw_onnx_node *n, int i)
 {
-    return tw_onnx_dequantized(n, tw_onnx_need(n, i), tw_onnx_scale_in(n, i + 1, i + 2, 0));
+    return operand_along(n, i, 0);
 }
 
 /* The result, quantised by inputs `scale` and `scale` + 1, in the zero point's type or, where there
@@ -31,35 +41,28 @@ static tw_value *bias_operand(tw_onnx_node *n, tw_value *bias, tw_value *x_scale
         x_scale->shape.dtype != TW_F32 || w_scale->shape.dtype != TW_F32 ||
         tw_shape_elements(&x_scale->shape) != 1) {
         tw_value *product = tw_build2(n->b, "Mul", x_scale, w_scale, NULL);
-        return tw_onnx_dequantized(n, bias, (tw_onnx_scaled){product, NULL, 0});
+        return tw_onnx_dequantized(n, bias, (tw_onnx_scaled){product, NULL, 0, 0});
     }
     /* Made here rather than by a node, so that the scale is known at once. */
     float *scale = tw_alloc(n->b->arena, tw_shape_bytes(&w_scale->shape) + 1);
     for (int64_t i = 0; i < tw_shape_elements(&w_scale->shape); i++)
         scale[i] = (float)tw_constant_at(x_scale, 0) * (float)tw_constant_at(w_scale, i);
     return tw_onnx_dequantized(
-        n, bias, (tw_onnx_scaled){tw_build_data(n->b, w_scale->shape, scale), NULL, 0});
+        n, bias, (tw_onnx_scaled){tw_build_data(n->b, w_scale->shape, scale), NULL, 0, 0});
 }
 
-bool tw_onnx_op_qlinear_conv(tw_onnx_node *n)
-{
-    tw_value *x = operand(n, 0), *w = operand(n, 3), *bias = tw_onnx_in(n, 8);
-    if (!x || !w)
-        return false;
-    if (bias && !(bias = bias_operand(n, bias, n->in[1], n->in[4])))
-        return false;
-    return result(n, tw_onnx_conv(n, x, w, bias), 6, n->in[0]->shape.dtype);
-}
-
+/* The left matrix has a scale a row, the right one a column. */
 bool tw_onnx_op_qlinear_matmul(tw_onnx_node *n)
 {
-    return result(n, tw_onnx_matmul(n, operand(n, 0), operand(n, 3)), 6, n->in[0]->shape.dtype);
+    return result(n, tw_onnx_matmul(n, operand_along(n, 0, -2), operand_along(n, 3, -1)), 6,
+                  n->in[0]->shape.dtype);
 }
 
 bool tw_onnx_op_qgemm(tw_onnx_node *n)
 {
     tw_value *c = tw_onnx_in(n, 6);
-    tw_value *a = operand(n, 0), *b = operand(n, 3);
+    bool rows = tw_onnx_int(n, "transB", 0) != 0; /* of b are what the result has as columns */
+    tw_value *a = operand(n, 0), *b = operand_along(n, 3, rows ? 0 : 1);
     if (!a || !b || (c && !(c = bias_operand(n, c, n->in[1], n->in[4]))))
         return false;
     tw_value *y = tw_onnx_gemm(n, a, b, c);
@@ -102,6 +105,19 @@ static tw_value *as_it_was(tw_onnx_node *n, tw_value *y, bool last)
     return last ? tw_build_channels_last(n->b, y) : y;
 }
 
+bool tw_onnx_op_qlinear_conv(tw_onnx_node *n)
+{
+    /* com.microsoft's has the attribute; its weights are as everywhere. */
+    bool last = tw_onnx_domain(n->proto->domain)[0] && tw_onnx_int(n, "channels_last", 0) != 0;
+    tw_value *x = channels_second(n, operand(n, 0), last), *w = operand(n, 3);
+    tw_value *bias = tw_onnx_in(n, 8);
+    if (!x || !w)
+        return false;
+    if (bias && !(bias = bias_operand(n, bias, n->in[1], n->in[4])))
+        return false;
+    return result(n, as_it_was(n, tw_onnx_conv(n, x, w, bias), last), 6, n->in[0]->shape.dtype);
+}
+
 bool tw_onnx_op_qlinear_average_pool(tw_onnx_node *n)
 {
     bool last = tw_onnx_int(n, "channels_last", 0) != 0;
@@ -128,4 +144,17 @@ bool tw_onnx_op_qlinear_concat(tw_onnx_node *n)
             return false;
     return tw_onnx_axis(n, tw_onnx_int(n, "axis", 0), parts[0]->shape.rank, &axis) &&
            result(n, tw_build_concat(n->b, parts, count, axis), 0, n->in[2]->shape.dtype);
+}
+
+bool tw_onnx_op_qlinear_where(tw_onnx_node *n)
+{
+    tw_value *in[] = {n->in[0], operand(n, 1), operand(n, 4)};
+    return result(n, tw_build(n->b, "Where", in, 3, NULL), 7, n->in[1]->shape.dtype);
+}
+
+/* MaxPool of [N, spatial.., C]. */
+bool tw_onnx_op_nhwc_max_pool(tw_onnx_node *n)
+{
+    tw_value *y = tw_onnx_max_pool(n, tw_build_channels_first(n->b, n->in[0]));
+    return tw_onnx_bind(n, 0, tw_build_channels_last(n->b, y));
 }

@@ -8,10 +8,27 @@
 
 tw_onnx_scaled tw_onnx_scale_in(const tw_onnx_node *n, int scale, int zero, int axis)
 {
-    return (tw_onnx_scaled){tw_onnx_need(n, scale), zero < 0 ? NULL : tw_onnx_in(n, zero), axis};
+    return (tw_onnx_scaled){tw_onnx_need(n, scale), zero < 0 ? NULL : tw_onnx_in(n, zero), axis, 0};
 }
 
 /* --- scales ------------------------------------------------------------------------------------ */
+
+/* Blocks along the axis cover the tensor, the last one perhaps in part. */
+static bool check_blocks(tw_onnx_node *n, const tw_shape *x, const tw_onnx_scaled *by)
+{
+    const tw_shape *s = &by->scale->shape;
+    bool fits = s->rank == x->rank && by->axis < x->rank;
+    for (int i = 0; fits && i < x->rank; i++)
+        fits = i == by->axis ? (x->dim[i] + by->block - 1) / by->block == s->dim[i]
+                             : s->dim[i] == x->dim[i];
+    char scales[96], tensor[96];
+    tw_shape_text(s, scales, sizeof scales);
+    tw_shape_text(x, tensor, sizeof tensor);
+    return fits || TW_ONNX_FAIL(n,
+                                "scales of shape %s do not match blocks of %lld along axis %d of "
+                                "a tensor of shape %s",
+                                scales, (long long)by->block, by->axis, tensor);
+}
 
 /* One scale, or one for each index of the axis; a zero point for each scale. */
 static bool check_scale(tw_onnx_node *n, const tw_shape *x, tw_dtype stored, tw_onnx_scaled *by)
@@ -21,9 +38,12 @@ static bool check_scale(tw_onnx_node *n, const tw_shape *x, tw_dtype stored, tw_
     if (s->dtype != TW_F32)
         return TW_ONNX_UNSUPPORTED(n, "the scale has type %s; f32 is supported",
                                    tw_dtype_name(s->dtype));
-    if (s->rank > 1 && count != 1)
-        return TW_ONNX_UNSUPPORTED(n, "scales for blocks (rank %d) are not supported", s->rank);
-    if (count != 1 && (by->axis >= x->rank || count != x->dim[by->axis]))
+    if (by->block && !check_blocks(n, x, by))
+        return false;
+    if (s->rank > 1 && count != 1 && !by->block)
+        return TW_ONNX_UNSUPPORTED(n, "scales of rank %d are supported for blocks (block_size) only",
+                                   s->rank);
+    if (!by->block && count != 1 && (by->axis >= x->rank || count != x->dim[by->axis]))
         return TW_ONNX_FAIL(n, "%lld scales do not match axis %d of the tensor", (long long)count,
                             by->axis);
     if (by->zero_point && tw_shape_elements(&by->zero_point->shape) != count)
@@ -37,7 +57,7 @@ static bool check_scale(tw_onnx_node *n, const tw_shape *x, tw_dtype stored, tw_
 
 static bool is_known(tw_onnx_node *n, const tw_onnx_scaled *by)
 {
-    return tw_build_known(n->b, by->scale) &&
+    return !by->block && tw_build_known(n->b, by->scale) &&
            (!by->zero_point || tw_build_known(n->b, by->zero_point));
 }
 
@@ -57,14 +77,42 @@ static bool make_quant(tw_onnx_node *n, const tw_onnx_scaled *by, tw_quant *quan
     return true;
 }
 
-/* A list along `axis`, shaped so that it broadcasts to rank `rank`. */
-static tw_value *along(tw_onnx_node *n, tw_value *list, int rank, int axis)
+/* A number for each block as a number for each element of x: each is repeated along the axis, and what
+ * goes beyond x is cut off. */
+static tw_value *by_element(tw_onnx_node *n, tw_value *list, const tw_shape *x,
+                            const tw_onnx_scaled *by)
+{
+    if (x->rank == TW_MAX_RANK) {
+        TW_ONNX_UNSUPPORTED(n, "blocks of a tensor of rank %d are not supported", x->rank);
+        return NULL;
+    }
+    int64_t apart[TW_MAX_RANK], together[TW_MAX_RANK];
+    tw_shape wide = {.dtype = list->shape.dtype, .rank = x->rank + 1};
+    for (int i = 0; i <= x->rank; i++) {
+        int from = i <= by->axis ? i : i - 1;
+        apart[i] = i == by->axis + 1 ? 1 : list->shape.dim[from];
+        wide.dim[i] = (int32_t)(i == by->axis + 1 ? by->block : apart[i]);
+    }
+    for (int i = 0; i < x->rank; i++)
+        together[i] = list->shape.dim[i] * (i == by->axis ? by->block : 1);
+    list = tw_build_reshape(n->b, list, x->rank + 1, apart);
+    list = tw_build_reshape(n->b, tw_build_expand(n->b, list, &wide), x->rank, together);
+    return list && together[by->axis] > x->dim[by->axis]
+               ? tw_build_slice(n->b, list, by->axis, 0, x->dim[by->axis], 1)
+               : list;
+}
+
+/* Scales or zero points, shaped so that they broadcast to x. */
+static tw_value *spread(tw_onnx_node *n, tw_value *list, const tw_shape *x,
+                        const tw_onnx_scaled *by)
 {
     int64_t dim[TW_MAX_RANK] = {1, 1, 1, 1, 1, 1};
+    if (list && by->block)
+        return by_element(n, list, x, by);
     if (!list || tw_shape_elements(&list->shape) == 1)
         return list && list->shape.rank ? tw_build_reshape(n->b, list, 0, NULL) : list;
     dim[0] = list->shape.dim[0];
-    return tw_build_reshape(n->b, list, rank - axis, dim);
+    return tw_build_reshape(n->b, list, x->rank - by->axis, dim);
 }
 
 static bool is_stored(tw_dtype dtype)
@@ -92,12 +140,12 @@ tw_value *tw_onnx_dequantized(tw_onnx_node *n, tw_value *x, tw_onnx_scaled by)
                    ? tw_build1(n->b, "Dequantize", tw_build_with_quant(n->b, x, quant), NULL)
                    : NULL;
     /* (x - zero point) in 32-bit integers, then the scale. */
-    int rank = x->shape.rank;
+    tw_shape shape = x->shape;
     x = tw_build_with_quant(n->b, x, (tw_quant){0, 0, NULL, NULL});
     if (by.zero_point)
         x = tw_build2(n->b, "Sub", tw_build_cast(n->b, x, TW_S32),
-                      tw_build_cast(n->b, along(n, by.zero_point, rank, by.axis), TW_S32), NULL);
-    return tw_build2(n->b, "Mul", tw_build_cast(n->b, x, TW_F32), along(n, by.scale, rank, by.axis),
+                      tw_build_cast(n->b, spread(n, by.zero_point, &shape, &by), TW_S32), NULL);
+    return tw_build2(n->b, "Mul", tw_build_cast(n->b, x, TW_F32), spread(n, by.scale, &shape, &by),
                      NULL);
 }
 
@@ -110,23 +158,31 @@ tw_value *tw_onnx_quantized(tw_onnx_node *n, tw_value *y, tw_dtype dtype, tw_onn
 {
     if (!y || !by.scale || !check_scale(n, &y->shape, dtype, &by))
         return NULL;
+    if (by.zero_point && tw_onnx_is_narrow(n, by.zero_point)) {
+        TW_ONNX_UNSUPPORTED(n, "tensors cannot be quantised to types of less than 8 bits; constants "
+                               "of these types can be dequantised");
+        return NULL;
+    }
     tw_quant quant;
     y = tw_build_cast(n->b, y, TW_F32);
     if (y && is_stored(dtype) && is_known(n, &by))
         return make_quant(n, &by, &quant) ? tw_build_quantize(n->b, y, dtype, quant) : NULL;
-    int r = 0, rank = y ? y->shape.rank : 0;
+    int r = 0;
     while (r < 4 && ranges[r].dtype != dtype)
         r++;
     if (r == 4) {
         TW_ONNX_UNSUPPORTED(n, "tensors cannot be quantised to type %s", tw_dtype_name(dtype));
         return NULL;
     }
+    if (!y)
+        return NULL;
     /* Rounded before the zero point is added, which is exact. */
-    tw_value *q = tw_build2(n->b, "Div", y, along(n, by.scale, rank, by.axis), NULL);
+    tw_shape shape = y->shape;
+    tw_value *q = tw_build2(n->b, "Div", y, spread(n, by.scale, &shape, &by), NULL);
     q = tw_build1(n->b, "Round", q, NULL);
     if (by.zero_point)
         q = tw_build2(n->b, "Add", q,
-                      tw_build_cast(n->b, along(n, by.zero_point, rank, by.axis), TW_F32), NULL);
+                      tw_build_cast(n->b, spread(n, by.zero_point, &shape, &by), TW_F32), NULL);
     q = tw_build1(
         n->b, "Clip", q,
         TW_SETTINGS(tw_set_float("alpha", ranges[r].low), tw_set_float("beta", ranges[r].high)));
@@ -135,22 +191,24 @@ tw_value *tw_onnx_quantized(tw_onnx_node *n, tw_value *y, tw_dtype dtype, tw_onn
 
 /* --- the linear operators ---------------------------------------------------------------------- */
 
-/* The axis of a list of scales; operators before opset 13 know one scale only. */
-static bool read_axis(tw_onnx_node *n, const tw_shape *x, int *axis)
+/* Inputs 1 and 2, with the axis of a list of scales, or of blocks. Before opset 13 there is one scale
+ * only. */
+static bool read_scale(tw_onnx_node *n, const tw_shape *x, tw_onnx_scaled *by)
 {
-    int64_t given = tw_onnx_int(n, "axis", 1);
-    *axis = 0;
-    if (tw_onnx_int(n, "block_size", 0) != 0)
-        return TW_ONNX_UNSUPPORTED(n, "quantisation in blocks (block_size) is not supported");
-    if (tw_onnx_need(n, 1) && tw_shape_elements(&n->in[1]->shape) == 1)
+    int64_t axis = tw_onnx_int(n, "axis", 1), block = tw_onnx_int(n, "block_size", 0);
+    *by = tw_onnx_scale_in(n, 1, 2, 0);
+    if (block < 0 || block > INT32_MAX)
+        return TW_ONNX_FAIL(n, "block_size is %lld", (long long)block);
+    by->block = block;
+    if (by->scale && tw_shape_elements(&by->scale->shape) == 1 && !block)
         return true; /* the axis has no meaning, and may not exist */
-    return tw_onnx_axis(n, given, x->rank, axis);
+    return tw_onnx_axis(n, axis, x->rank, &by->axis);
 }
 
 bool tw_onnx_op_quantize_linear(tw_onnx_node *n)
 {
     tw_value *x = n->in[0], *zero = tw_onnx_in(n, 2);
-    int axis;
+    tw_onnx_scaled by;
     tw_dtype dtype = zero ? zero->shape.dtype : TW_U8;
     int64_t given = tw_onnx_int(n, "output_dtype", 0), precision = tw_onnx_int(n, "precision", 0);
     tw_onnx_ignore(n, "saturate"); /* about 8-bit floats, which are refused */
@@ -162,18 +220,18 @@ bool tw_onnx_op_quantize_linear(tw_onnx_node *n)
         return TW_ONNX_UNSUPPORTED(n, "precision other than FLOAT is not supported");
     if (given != 0)
         dtype = tw_onnx_dtype(given);
-    return read_axis(n, &x->shape, &axis) &&
-           tw_onnx_bind(n, 0, tw_onnx_quantized(n, x, dtype, tw_onnx_scale_in(n, 1, 2, axis)));
+    return read_scale(n, &x->shape, &by) &&
+           tw_onnx_bind(n, 0, tw_onnx_quantized(n, x, dtype, by));
 }
 
 bool tw_onnx_op_dequantize_linear(tw_onnx_node *n)
 {
-    int axis;
+    tw_onnx_scaled by;
     int64_t given = tw_onnx_int(n, "output_dtype", 0);
     if (given != 0 && tw_onnx_dtype(given) != TW_F32)
         return TW_ONNX_UNSUPPORTED(n, "output_dtype other than FLOAT is not supported");
-    return read_axis(n, &n->in[0]->shape, &axis) &&
-           tw_onnx_bind(n, 0, tw_onnx_dequantized(n, n->in[0], tw_onnx_scale_in(n, 1, 2, axis)));
+    return read_scale(n, &n->in[0]->shape, &by) &&
+           tw_onnx_bind(n, 0, tw_onnx_dequantized(n, n->in[0], by));
 }
 
 /* Scale and zero point from the tensor's own range, which is widened to hold 0. */
@@ -193,5 +251,5 @@ bool tw_onnx_op_dynamic_quantize_linear(tw_onnx_node *n)
     if (!scale || !point)
         return false;
     return tw_onnx_bind(n, 1, scale) && tw_onnx_bind(n, 2, point) &&
-           tw_onnx_bind(n, 0, tw_onnx_quantized(n, x, TW_U8, (tw_onnx_scaled){scale, point, 0}));
+           tw_onnx_bind(n, 0, tw_onnx_quantized(n, x, TW_U8, (tw_onnx_scaled){scale, point, 0, 0}));
 }

@@ -1,5 +1,6 @@
 /* Quantised tensors in ONNX's terms: a tensor, its scale, its zero point and, where the scale is a
- * list, the axis it runs along. */
+ * list, the axis it runs along; or a scale for each block of so many elements along that axis, and for
+ * each index of the others. */
 #ifndef TW_IMPORT_ONNX_QUANTISE_H
 #define TW_IMPORT_ONNX_QUANTISE_H
 
@@ -9,6 +10,7 @@ typedef struct tw_onnx_scaled {
     tw_value *scale;
     tw_value *zero_point; /* null: 0 */
     int axis;
+    int64_t block; /* 0: none */
 } tw_onnx_scaled;
 
 /* Inputs `scale` and `zero` of the node (zero < 0: none). */

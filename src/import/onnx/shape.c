@@ -227,7 +227,11 @@ bool tw_onnx_op_size(tw_onnx_node *n)
 static tw_value *tensor_constant(tw_onnx_node *n, const Tw__Onnx__Tensor *tensor)
 {
     tw_tensor_data t;
-    return tw_onnx_tensor_of(n, tensor, &t) ? tw_build_data(n->b, t.shape, t.data) : NULL;
+    if (!tw_onnx_tensor_of(n, tensor, &t))
+        return NULL;
+    tw_value *y = tw_build_data(n->b, t.shape, t.data);
+    tw_onnx_note_type(n->onnx, tensor, y);
+    return y;
 }
 
 bool tw_onnx_op_constant(tw_onnx_node *n)

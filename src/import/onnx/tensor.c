@@ -71,6 +71,27 @@ int64_t tw_onnx_dtype_by_name(const char *name, size_t length)
     return 0;
 }
 
+/* Types of less than a byte, of which only constants are read: unpacked to bytes of this type. */
+static const struct {
+    const char *name;
+    tw_dtype unpacked;
+    int bits;
+} narrow[] = {{"UINT4", TW_U8, 4}, {"INT4", TW_S8, 4}, {"UINT2", TW_U8, 2}, {"INT2", TW_S8, 2}};
+
+static int narrow_index(int64_t number)
+{
+    const char *name = tw_onnx_dtype_name(number);
+    for (int i = 0; name && i < 4; i++)
+        if (strcmp(name, narrow[i].name) == 0)
+            return i;
+    return -1;
+}
+
+bool tw_onnx_dtype_is_narrow(int64_t number)
+{
+    return narrow_index(number) >= 0;
+}
+
 bool tw_onnx_refuse_dtype(int64_t number, const char *what, tw_diag *diag)
 {
     const char *name = tw_onnx_dtype_name(number);
@@ -184,13 +205,55 @@ static bool take_elements(tw_reading *r)
     return false;
 }
 
+/* Numbers of a few bits, from the low end of each byte up, to bytes. */
+static const void *unpack(tw_reading *r, const uint8_t *packed, int bits, bool is_signed)
+{
+    uint8_t *to = tw_alloc(r->arena, r->count + 1);
+    int mask = (1 << bits) - 1, sign = is_signed ? 1 << (bits - 1) : 0;
+    for (size_t i = 0; i < r->count; i++) {
+        int v = packed[i * (size_t)bits / 8] >> (i * (size_t)bits % 8) & mask;
+        to[i] = (uint8_t)((v ^ sign) - sign);
+    }
+    return to;
+}
+
+/* int32_data has a byte of packed numbers in each element. */
+static const uint8_t *packed_bytes(tw_reading *r, size_t bytes)
+{
+    const Tw__Onnx__Tensor *p = r->proto;
+    size_t found = p->has_raw_data ? p->raw_data.len : p->n_int32_data;
+    if (found != bytes) {
+        wrong_count(r, "bytes of packed numbers", found, bytes);
+        return NULL;
+    }
+    if (p->has_raw_data)
+        return bytes ? p->raw_data.data : tw_alloc(r->arena, 1);
+    uint8_t *packed = tw_alloc(r->arena, bytes + 1);
+    for (size_t i = 0; i < bytes; i++)
+        packed[i] = (uint8_t)p->int32_data[i];
+    return packed;
+}
+
+static bool take_narrow(tw_reading *r, tw_onnx_files *files, int type)
+{
+    size_t bytes = (r->count * (size_t)narrow[type].bits + 7) / 8;
+    const void *packed = NULL;
+    if (r->proto->data_location == 0)
+        packed = packed_bytes(r, bytes);
+    else if (!tw_onnx_external(files, r->proto, bytes, &packed, r->diag))
+        return false;
+    r->out->data = packed ? unpack(r, packed, narrow[type].bits, narrow[type].unpacked == TW_S8) : NULL;
+    return packed != NULL;
+}
+
 bool tw_onnx_tensor(tw_onnx_files *files, const Tw__Onnx__Tensor *proto, tw_tensor_data *tensor,
                     tw_diag *diag)
 {
     const char *name = proto->name ? proto->name : "";
     char what[300];
     snprintf(what, sizeof what, "tensor '%.256s'", name);
-    tw_dtype dtype = tw_onnx_dtype(proto->data_type);
+    int few_bits = narrow_index(proto->data_type);
+    tw_dtype dtype = few_bits >= 0 ? narrow[few_bits].unpacked : tw_onnx_dtype(proto->data_type);
     if (dtype == TW_NO_DTYPE)
         return tw_onnx_refuse_dtype(proto->data_type, what, diag);
     if (proto->segment)
@@ -203,6 +266,8 @@ bool tw_onnx_tensor(tw_onnx_files *files, const Tw__Onnx__Tensor *proto, tw_tens
     tensor->bytes = tw_shape_bytes(&tensor->shape);
     tw_reading reading = {files->arena, proto, name, count, tensor->bytes, tensor, diag};
     const void *data;
+    if (few_bits >= 0)
+        return take_narrow(&reading, files, few_bits);
     if (proto->data_location != 0)
         return tw_onnx_external(files, proto, tensor->bytes, &data, diag) &&
                take_raw(&reading, data);

@@ -15,6 +15,8 @@ int64_t tw_onnx_dtype_number(tw_dtype dtype);
 const char *tw_onnx_dtype_name(int64_t number);
 /* Its number by name, for models that name types in words; 0 when unknown. */
 int64_t tw_onnx_dtype_by_name(const char *name, size_t length);
+/* Is it an integer of less than a byte? tw_onnx_dtype has none like it; constants are unpacked to bytes. */
+bool tw_onnx_dtype_is_narrow(int64_t number);
 /* Fail, naming the type. what: what has it. */
 bool tw_onnx_refuse_dtype(int64_t number, const char *what, tw_diag *diag);
 
