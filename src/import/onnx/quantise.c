@@ -41,8 +41,8 @@ static bool check_scale(tw_onnx_node *n, const tw_shape *x, tw_dtype stored, tw_
     if (by->block && !check_blocks(n, x, by))
         return false;
     if (s->rank > 1 && count != 1 && !by->block)
-        return TW_ONNX_UNSUPPORTED(n, "scales of rank %d are supported for blocks (block_size) only",
-                                   s->rank);
+        return TW_ONNX_UNSUPPORTED(
+            n, "scales of rank %d are supported for blocks (block_size) only", s->rank);
     if (!by->block && count != 1 && (by->axis >= x->rank || count != x->dim[by->axis]))
         return TW_ONNX_FAIL(n, "%lld scales do not match axis %d of the tensor", (long long)count,
                             by->axis);
@@ -159,8 +159,9 @@ tw_value *tw_onnx_quantized(tw_onnx_node *n, tw_value *y, tw_dtype dtype, tw_onn
     if (!y || !by.scale || !check_scale(n, &y->shape, dtype, &by))
         return NULL;
     if (by.zero_point && tw_onnx_is_narrow(n, by.zero_point)) {
-        TW_ONNX_UNSUPPORTED(n, "tensors cannot be quantised to types of less than 8 bits; constants "
-                               "of these types can be dequantised");
+        TW_ONNX_UNSUPPORTED(n,
+                            "tensors cannot be quantised to types of less than 8 bits; constants "
+                            "of these types can be dequantised");
         return NULL;
     }
     tw_quant quant;
@@ -220,8 +221,7 @@ bool tw_onnx_op_quantize_linear(tw_onnx_node *n)
         return TW_ONNX_UNSUPPORTED(n, "precision other than FLOAT is not supported");
     if (given != 0)
         dtype = tw_onnx_dtype(given);
-    return read_scale(n, &x->shape, &by) &&
-           tw_onnx_bind(n, 0, tw_onnx_quantized(n, x, dtype, by));
+    return read_scale(n, &x->shape, &by) && tw_onnx_bind(n, 0, tw_onnx_quantized(n, x, dtype, by));
 }
 
 bool tw_onnx_op_dequantize_linear(tw_onnx_node *n)

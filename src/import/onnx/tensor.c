@@ -242,7 +242,8 @@ static bool take_narrow(tw_reading *r, tw_onnx_files *files, int type)
         packed = packed_bytes(r, bytes);
     else if (!tw_onnx_external(files, r->proto, bytes, &packed, r->diag))
         return false;
-    r->out->data = packed ? unpack(r, packed, narrow[type].bits, narrow[type].unpacked == TW_S8) : NULL;
+    r->out->data =
+        packed ? unpack(r, packed, narrow[type].bits, narrow[type].unpacked == TW_S8) : NULL;
     return packed != NULL;
 }
 
