@@ -10,16 +10,22 @@ uint32_t tw_fast_total(const tw_schedule *s)
            (uint32_t)sizeof(tw_context);
 }
 
+/* Addresses in every region: all that `-m` is held against. */
 static void place_all(tw_schedule *s)
+{
+    s->region_bytes[TW_REGION_FAST] = tw_place_buffers(s, TW_REGION_FAST, TW_LAYER_ALL);
+    s->region_bytes[TW_REGION_SLOW] = tw_place_buffers(s, TW_REGION_SLOW, TW_LAYER_ALL);
+    s->region_bytes[TW_REGION_STATE] = tw_place_buffers(s, TW_REGION_STATE, TW_LAYER_ALL);
+}
+
+/* What of the fast memory tensors, scratch and counters take: what each adds to those before. */
+static void account(tw_schedule *s)
 {
     uint32_t tensors = tw_place_buffers(s, TW_REGION_FAST, TW_LAYER_TENSORS);
     uint32_t scratch = tw_place_buffers(s, TW_REGION_FAST, TW_LAYER_SCRATCH);
     uint32_t fast = tw_place_buffers(s, TW_REGION_FAST, TW_LAYER_ALL);
     scratch = scratch < fast ? scratch : fast;
     tensors = tensors < scratch ? tensors : scratch;
-    s->region_bytes[TW_REGION_FAST] = fast;
-    s->region_bytes[TW_REGION_SLOW] = tw_place_buffers(s, TW_REGION_SLOW, TW_LAYER_ALL);
-    s->region_bytes[TW_REGION_STATE] = tw_place_buffers(s, TW_REGION_STATE, TW_LAYER_ALL);
     s->state = s->region_bytes[TW_REGION_STATE];
     s->activations = tensors + s->region_bytes[TW_REGION_SLOW];
     s->scratch = scratch - tensors;
@@ -133,7 +139,8 @@ static bool search_within(tw_schedule *s, tw_search *search, const tw_compile_op
     const tw_memories *m = &options->memories;
     int64_t limit = INT64_MAX;
     if (m->fast.bounded)
-        limit = (int64_t)m->fast.bytes - s->state - (int64_t)sizeof(tw_context);
+        limit =
+            (int64_t)m->fast.bytes - s->region_bytes[TW_REGION_STATE] - (int64_t)sizeof(tw_context);
     for (int tries = 0; tries < 8 && limit > 0; tries++) {
         if (!tw_search_apply(search, limit, options->prefer, s))
             return false;
@@ -202,6 +209,7 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
             diag, TW_CODE_UNSUPPORTED, options->input_rows, NULL,
             "the input cannot be taken by rows: an operator needs it whole, or those that "
             "read it cannot roll together; leave --input-rows out");
+    account(s);
     s->bound = tw_live_peak(s, false, &s->bound_step);
     if (s->region_bytes[TW_REGION_FAST] > INT32_MAX)
         return tw_fail(diag, TW_CODE_UNSUPPORTED, NULL, NULL,

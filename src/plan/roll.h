@@ -23,6 +23,12 @@ typedef struct tw_roll_step {
     bool accumulates;
 } tw_roll_step;
 
+/* Who reads a stream: a step, and by which of its reads. */
+typedef struct tw_roll_reader {
+    int step;
+    const tw_roll_read *read;
+} tw_roll_reader;
+
 /* A tensor made in the segment, or fed to it from outside. */
 typedef struct tw_roll_stream {
     int producer; /* step, or -1: the source */
@@ -31,6 +37,11 @@ typedef struct tw_roll_stream {
     bool whole;   /* read after the segment too: every row stays */
     int over;     /* the stream whose rows its own replace in place, or -1 */
     int32_t rows; /* the answer: rows kept. Of a stream that lies over another: as that one */
+    /* filled in by tw_roll_index */
+    const tw_roll_reader *readers; /* ascending by step */
+    int reader_count;
+    int leader; /* the stream whose window this one lives in: itself, or what it lies over at last */
+    int above;  /* the stream that lies over this one, or -1 */
 } tw_roll_stream;
 
 typedef struct tw_roll {
@@ -47,9 +58,14 @@ typedef struct tw_roll_run {
     int64_t moved_bytes; /* to slide windows */
 } tw_roll_run;
 
-/* Closed-form window heights (stream.rows): exact for streams with one reader; where paths meet again
- * the lesser of what two plain schedules need, as late and as soon as possible. True: all exact. */
-bool tw_roll_estimate(tw_roll *roll, tw_arena *arena);
+/* Fill in what the streams know of their readers and of each other; call it once, when the rest is
+ * there. */
+void tw_roll_index(tw_roll *roll, tw_arena *arena);
+
+/* The window of one stream that is not whole and lies over nothing (plan/windows.c): rows kept, by a
+ * closed form. Exact for a stream with one reader that nothing lies over; where paths meet again the
+ * lesser of what two plain schedules need, everything as late and as soon as possible. */
+int32_t tw_roll_window(const tw_roll *roll, int stream, bool *exact);
 
 /* Run by the runtime's rule with the windows in stream.rows; false: it comes to a stop. `held`, where
  * not null, receives the most rows each stream held. */

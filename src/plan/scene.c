@@ -70,6 +70,7 @@ void tw_scene_build(tw_scene *scene, tw_schedule *s, const char *input_rows, tw_
     scene->first_make = tw_alloc_array(arena, steps, sizeof *scene->first_make);
     scene->base = tw_alloc_array(arena, steps + 1, sizeof *scene->base);
     scene->alone = tw_alloc_array(arena, steps, sizeof *scene->alone);
+    scene->windows = tw_alloc_array(arena, values, sizeof *scene->windows);
     int *index_of = tw_alloc_array(arena, values, sizeof *index_of);
     for (int i = 0; i < g->value_count; i++)
         g->values[i]->index = i;
@@ -145,8 +146,11 @@ static bool add_source(const tw_scene *scene, int from, int to, int v, tw_roll *
     if (value->first < from || value->last >= to || extent == 0 || axis >= value->value->shape.rank)
         return false;
     *source = roll->stream_count++;
-    roll->streams[*source] = (tw_roll_stream){
-        -1, extent, tw_shape_bytes(&value->value->shape) / (uint32_t)extent, false, -1, 0};
+    roll->streams[*source] =
+        (tw_roll_stream){.producer = -1,
+                         .extent = extent,
+                         .row_bytes = tw_shape_bytes(&value->value->shape) / (uint32_t)extent,
+                         .over = -1};
     of[*source] = v;
     return true;
 }
@@ -185,14 +189,12 @@ static bool add_roll_step(const tw_scene *scene, int from, int to, int step, tw_
         int32_t extent = extent_of(value, s->axis);
         if (extent == 0)
             return false;
-        roll->streams[k] = (tw_roll_stream){step - from,
-                                            extent,
-                                            tw_shape_bytes(&value->shape) / (uint32_t)extent,
-                                            scene->values[v].last >= to,
-                                            -1,
-                                            0};
-        if (s->axis >= value->shape.rank || s->accumulates)
-            roll->streams[k].whole = true;
+        roll->streams[k] = (tw_roll_stream){
+            .producer = step - from,
+            .extent = extent,
+            .row_bytes = tw_shape_bytes(&value->shape) / (uint32_t)extent,
+            .whole = scene->values[v].last >= to || s->accumulates || s->axis >= value->shape.rank,
+            .over = -1};
         stream_of[v - first] = k;
         of[k] = v;
         r->writes[r->write_count++] = k;
@@ -221,7 +223,64 @@ bool tw_scene_roll(const tw_scene *scene, int from, int to, int32_t band, tw_rol
     for (int i = from; i < to; i++)
         if (!add_roll_step(scene, from, to, i, roll, own, stream_of, &source, band, arena))
             return false;
+    tw_roll_index(roll, arena);
     return true;
+}
+
+/* The last step of a segment that reads a stream or what lies over it, or makes it. */
+static int last_step(const tw_roll *roll, int stream)
+{
+    int last = 0;
+    for (; stream >= 0; stream = roll->streams[stream].above) {
+        const tw_roll_stream *s = &roll->streams[stream];
+        last = s->producer > last ? s->producer : last;
+        if (s->reader_count && s->readers[s->reader_count - 1].step > last)
+            last = s->readers[s->reader_count - 1].step;
+    }
+    return last;
+}
+
+/* The window of a value in the steps from its maker to `end`. */
+static const tw_scene_window *window_of(const tw_scene *scene, int value, int end, int32_t band)
+{
+    const tw_scene_value *v = &scene->values[value];
+    for (tw_scene_window *w = scene->windows[value]; w; w = w->next)
+        if (w->end == end && w->band == band)
+            return w;
+    tw_scene_window *w = tw_alloc(scene->arena, sizeof *w);
+    *w = (tw_scene_window){end, band, 1, false, scene->windows[value]};
+    scene->windows[value] = w;
+    tw_arena *arena = tw_arena_new();
+    tw_roll roll;
+    int from = v->maker < 0 ? v->first : v->maker, streams = 1;
+    for (int i = from; i <= end; i++)
+        streams += scene->schedule->steps[i].node->out_count;
+    int *of = tw_alloc_array(arena, (size_t)streams, sizeof *of);
+    if (tw_scene_roll(scene, from, end + 1, band, &roll, of, arena))
+        for (int i = 0; i < roll.stream_count; i++)
+            if (of[i] == value)
+                w->rows = tw_roll_window(&roll, i, &w->exact);
+    tw_arena_free(arena);
+    return w;
+}
+
+bool tw_scene_estimate(const tw_scene *scene, int from, int32_t band, tw_roll *roll, const int *of)
+{
+    bool exact = true;
+    for (int i = 0; i < roll->stream_count; i++) {
+        tw_roll_stream *s = &roll->streams[i];
+        s->rows = s->extent;
+        if (s->whole)
+            continue;
+        if (s->leader != i) {
+            s->rows = roll->streams[s->leader].rows;
+            continue;
+        }
+        const tw_scene_window *w = window_of(scene, of[i], from + last_step(roll, i), band);
+        s->rows = w->rows;
+        exact &= w->exact;
+    }
+    return exact;
 }
 
 /* One step whole: what it may write in place costs nothing more. */

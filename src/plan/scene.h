@@ -18,6 +18,15 @@ typedef struct tw_scene_read {
     bool view; /* read through a view: its rows are others */
 } tw_scene_read;
 
+/* A window as the closed form has it: of a value, with all that lies over it, read last at step `end`
+ * in bands of `band`. Nothing else in a segment matters to it. */
+typedef struct tw_scene_window {
+    int end;
+    int32_t band, rows;
+    bool exact;
+    struct tw_scene_window *next;
+} tw_scene_window;
+
 typedef struct tw_scene {
     tw_schedule *schedule;
     tw_arena *arena;
@@ -28,6 +37,7 @@ typedef struct tw_scene {
     int *first_make;       /* by step: scene values made before it; makes are numbered in order */
     int64_t *base;         /* by step: bytes of values made before it and read at it or later */
     bool *alone;           /* by step: cannot share a segment */
+    tw_scene_window **windows; /* by scene value: those asked for so far */
 } tw_scene;
 
 /* input_rows: the name of the input that comes by rows, or null. */
@@ -38,6 +48,9 @@ void tw_scene_build(tw_scene *scene, tw_schedule *schedule, const char *input_ro
  * not null, receives the scene value of each stream. */
 bool tw_scene_roll(const tw_scene *scene, int from, int to, int32_t band, tw_roll *roll, int *of,
                    tw_arena *arena);
+
+/* Windows of these rows by closed forms; `of` as tw_scene_roll left it. True: all exact. */
+bool tw_scene_estimate(const tw_scene *scene, int from, int32_t band, tw_roll *roll, const int *of);
 
 /* Does the step read an input that comes by rows? Then it cannot run whole. */
 bool tw_scene_is_fed(const tw_scene *scene, int step);

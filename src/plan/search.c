@@ -53,12 +53,22 @@ static void add_run(tw_search *s, tw_stretch run)
     s->runs[s->count++] = run;
 }
 
+/* Room for the scene value of each stream of a segment. */
+static int *streams_of(const tw_search *s, int from, int to, tw_arena *arena)
+{
+    size_t streams = 1; /* a source */
+    for (int i = from; i < to; i++)
+        streams += (size_t)s->scene->schedule->steps[i].node->out_count;
+    return tw_alloc_array(arena, streams, sizeof(int));
+}
+
 static void price_rolling(tw_search *s, int from, int to, int32_t band)
 {
     tw_arena *arena = tw_arena_new();
     tw_roll roll;
-    if (tw_scene_roll(s->scene, from, to, band, &roll, NULL, arena)) {
-        bool exact = tw_roll_estimate(&roll, arena);
+    int *of = streams_of(s, from, to, arena);
+    if (tw_scene_roll(s->scene, from, to, band, &roll, of, arena)) {
+        bool exact = tw_scene_estimate(s->scene, from, band, &roll, of);
         add_run(s, (tw_stretch){from, to, band, false, exact,
                                 tw_scene_bytes(s->scene, from, to, &roll),
                                 price(s->scene, from, to, &roll)});
@@ -223,15 +233,12 @@ static void set_windows(const tw_search *s, const tw_roll *roll, const int *of, 
 static bool settle(tw_search *s, tw_stretch *run, tw_schedule *out)
 {
     tw_arena *arena = tw_arena_new();
-    int streams = 2; /* and a source */
-    for (int i = run->from; i < run->to; i++)
-        streams += s->scene->schedule->steps[i].node->out_count;
-    int *of = tw_alloc_array(arena, (size_t)streams, sizeof *of);
+    int *of = streams_of(s, run->from, run->to, arena);
     tw_roll roll;
     tw_roll_run did;
     bool ok = tw_scene_roll(s->scene, run->from, run->to, run->band, &roll, of, arena);
     if (ok) {
-        tw_roll_estimate(&roll, arena);
+        tw_scene_estimate(s->scene, run->from, run->band, &roll, of);
         ok = tw_roll_tighten(&roll, &did, arena);
     }
     if (ok) {

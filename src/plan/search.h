@@ -10,7 +10,7 @@ typedef struct tw_search tw_search;
 /* Price every run of steps in every band height. Lives in the arena. */
 tw_search *tw_search_open(const tw_scene *scene, tw_arena *arena);
 
-/* Replace upper bounds by simulated windows for the `most` runs that may matter to the least peak. */
+/* Replace estimates by simulated windows for the `most` runs that may matter to the least peak. */
 void tw_search_settle(tw_search *search, int most);
 
 /* The least peak that any segmentation reaches, in bytes of activations and scratch. */
