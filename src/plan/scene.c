@@ -106,7 +106,8 @@ static int32_t extent_of(const tw_value *v, int axis)
     return axis < v->shape.rank ? v->shape.dim[axis] : 1;
 }
 
-/* The stream among the reads of `step` that its only result may replace row by row, or -1. */
+/* The stream among the reads of `step` that its only result may replace row by row, or -1. One that
+ * nobody else reads: another reader may be behind, and would have to be held ahead. */
 static int overlay(const tw_roll *roll, const tw_scene *scene, int from, int step, int out)
 {
     const tw_roll_step *s = &roll->steps[step];
@@ -122,11 +123,8 @@ static int overlay(const tw_roll *roll, const tw_scene *scene, int from, int ste
         if (r->stream < 0)
             continue;
         const tw_roll_stream *in = &roll->streams[r->stream];
-        bool taken = false, later = false;
-        for (int k = 0; k < roll->stream_count; k++)
-            taken |= roll->streams[k].over == r->stream;
-        later = scene->values[v].last > from + step;
-        if (!taken && !later && in->producer >= 0 && !in->whole && r->map.rows == TW_ROWS_MAPPED &&
+        bool ours = scene->values[v].first == from + step && scene->values[v].last == from + step;
+        if (ours && in->producer >= 0 && !in->whole && r->map.rows == TW_ROWS_MAPPED &&
             in->row_bytes == roll->streams[out].row_bytes &&
             in->extent == roll->streams[out].extent && node->op->in_place(node, i))
             return r->stream;

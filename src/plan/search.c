@@ -79,8 +79,8 @@ static void price_rolling(tw_search *s, int from, int to, int32_t band)
 tw_search *tw_search_open(const tw_scene *scene, tw_arena *arena)
 {
     static const int32_t all_bands[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 0};
-    static const int32_t few_bands[] = {1, 4, 16, 0};
-    enum { LONGEST = 96, MANY = 160, LONGEST_OF_MANY = 24 };
+    static const int32_t few_bands[] = {1, 2, 4, 8, 16, 32, 0};
+    enum { LONGEST = 96, MANY = 160, LONGEST_OF_MANY = 40 };
     tw_search *s = tw_alloc(arena, sizeof *s);
     s->scene = scene;
     s->arena = arena;

@@ -110,8 +110,8 @@ static int32_t rows_made(const tw_roll *r, int stream, const int32_t *at)
     if (s->producer >= 0)
         return r->steps[s->producer].accumulates ? s->extent : at[s->producer];
     for (int k = 0; k < s->reader_count; k++)
-        rows = tw_max32(
-            rows, tw_map_needed(&s->readers[k].read->map, at[s->readers[k].step], s->extent));
+        rows = tw_max32(rows,
+                        tw_map_needed(&s->readers[k].read->map, at[s->readers[k].step], s->extent));
     return rows;
 }
 
