@@ -62,6 +62,28 @@ static bool set_list(tw_builder *b, const tw_opdef *op, const tw_setting *s, voi
     return true;
 }
 
+static bool set_floats(tw_builder *b, const tw_opdef *op, const tw_setting *s, void *field)
+{
+    tw_floats list = {(int32_t)s->number, {0}};
+    if (s->number > TW_MAX_RANK)
+        return set_failed(b, op, s, "more than six elements are not supported");
+    for (int i = 0; i < list.count; i++)
+        list.v[i] = s->reals[i];
+    memcpy(field, &list, sizeof list);
+    return true;
+}
+
+/* The kind of setting that an attribute takes; words stand for its numbers. */
+static int kind_of(const tw_attribute *a)
+{
+    switch (a->kind) {
+    case TW_ATTRIBUTE_FLOAT: return TW_SET_FLOAT;
+    case TW_ATTRIBUTE_INTS: return TW_SET_INTS;
+    case TW_ATTRIBUTE_FLOATS: return TW_SET_FLOATS;
+    default: return TW_SET_INT;
+    }
+}
+
 static bool apply(tw_builder *b, const tw_opdef *op, const tw_setting *s, void *attributes)
 {
     const tw_attribute *a = NULL;
@@ -71,13 +93,13 @@ static bool apply(tw_builder *b, const tw_opdef *op, const tw_setting *s, void *
     if (!a || !attributes)
         return set_failed(b, op, s, "the operator has no such attribute in this build");
     void *field = (char *)attributes + a->offset;
-    bool is_float = a->kind == TW_ATTRIBUTE_FLOAT, is_list = a->kind == TW_ATTRIBUTE_INTS;
-    if (is_float != (s->kind == TW_SET_FLOAT) || is_list != (s->kind == TW_SET_INTS) ||
-        a->kind == TW_ATTRIBUTE_FLOATS)
+    if (kind_of(a) != (s->kind == TW_SET_WORD ? TW_SET_INT : (int)s->kind))
         return set_failed(b, op, s, "the attribute is of another kind in this build");
-    if (is_list)
+    if (s->kind == TW_SET_INTS)
         return set_list(b, op, s, field);
-    if (is_float) {
+    if (s->kind == TW_SET_FLOATS)
+        return set_floats(b, op, s, field);
+    if (s->kind == TW_SET_FLOAT) {
         memcpy(field, &s->real, sizeof s->real);
         return true;
     }

@@ -37,9 +37,10 @@ void tw_builder_init(tw_builder *b, tw_graph *graph, const tw_import_options *op
 /* An attribute by name. `ints` are checked against the 32 bits they are stored in. */
 typedef struct tw_setting {
     const char *name;
-    enum { TW_SET_INT, TW_SET_INTS, TW_SET_FLOAT, TW_SET_WORD } kind;
-    int64_t number; /* TW_SET_INT: the value; TW_SET_INTS: how many */
+    enum { TW_SET_INT, TW_SET_INTS, TW_SET_FLOAT, TW_SET_FLOATS, TW_SET_WORD } kind;
+    int64_t number; /* TW_SET_INT: the value; TW_SET_INTS, TW_SET_FLOATS: how many */
     const int64_t *ints;
+    const float *reals;
     float real;
     const char *word; /* of an ENUM */
 } tw_setting;
@@ -55,6 +56,10 @@ static inline tw_setting tw_set_ints(const char *name, int count, const int64_t 
 static inline tw_setting tw_set_float(const char *name, float value)
 {
     return (tw_setting){.name = name, .kind = TW_SET_FLOAT, .real = value};
+}
+static inline tw_setting tw_set_floats(const char *name, int count, const float *values)
+{
+    return (tw_setting){.name = name, .kind = TW_SET_FLOATS, .number = count, .reals = values};
 }
 static inline tw_setting tw_set_word(const char *name, const char *word)
 {

@@ -39,6 +39,7 @@ static bool moves_elements(const tw_node *node)
     case TW_OPCODE_transpose:
     case TW_OPCODE_copy:
     case TW_OPCODE_tile:
+    case TW_OPCODE_resize_nearest:
     case TW_OPCODE_max_pool: return true; /* the largest stored value is the largest real one */
     default: return node->op->kind == TW_VIEW;
     }
