@@ -6,6 +6,8 @@
 typedef struct tw_conv_s8 {
     tw_conv_job job;
     tw_channels channels;
+    int64_t weights; /* elements */
+    tw_panel *panel;
 } tw_conv_s8;
 
 static int read_window(const tw_call *call, tw_window_spans *window)
@@ -83,18 +85,35 @@ static void visit_f32(const void *of, const tw_patch *patch)
     }
 }
 
-static void visit_s8(const void *of, const tw_patch *patch)
+static void flush(const tw_conv_s8 *all)
 {
-    const tw_conv_s8 *all = (const tw_conv_s8 *)of;
     const tw_conv_job *job = &all->job;
     const tw_product *p = &job->product;
+    tw_product_s8 group = {p, &all->channels, NULL, 0, 0, 0, 0, 0};
     int32_t o, next;
     for (o = job->begin; o < job->end; o = next) {
         next = tw_conv_group_end(job, o);
-        tw_product_s8(p, patch, (const int8_t *)job->x + patch->in + tw_conv_group_depth(job, o),
-                      (const int8_t *)job->w + o * p->w_output, &all->channels, o,
-                      (int8_t *)job->y + patch->out + (o - job->begin), next - o);
+        group.w = (const int8_t *)job->w + o * p->w_output;
+        group.room = (ptrdiff_t)all->weights - o * p->w_output;
+        group.x = tw_conv_group_depth(job, o);
+        group.y = o - job->begin;
+        group.first = o;
+        group.outputs = next - o;
+        tw_product_panel(&group, all->panel);
     }
+    all->panel->count = 0;
+}
+
+static void visit_s8(const void *of, const tw_patch *patch)
+{
+    const tw_conv_s8 *all = (const tw_conv_s8 *)of;
+    const tw_product *p = &all->job.product;
+    const int8_t *x = (const int8_t *)all->job.x + patch->in;
+    int8_t *y = (int8_t *)all->job.y + patch->out;
+    int32_t pixel;
+    for (pixel = 0; pixel < patch->pixels; pixel++)
+        if (tw_panel_add(all->panel, patch, x + pixel * p->x_pixel, y + pixel * p->y_pixel))
+            flush(all);
 }
 
 tw_status tw_conv_run(const tw_call *call, tw_conv_job *job, tw_patch_function visit, void *context)
@@ -144,9 +163,17 @@ static tw_status run_f32(const tw_call *call)
 
 static tw_status run_s8(const tw_call *call)
 {
+    tw_panel panel;
     tw_conv_s8 all;
+    tw_status status;
+    panel.count = 0;
+    all.panel = &panel;
+    all.weights = tw_element_count(call->in[1].tensor);
     tw_channels_of(call, &all.channels);
-    return tw_conv_run(call, &all.job, visit_s8, &all);
+    status = tw_conv_run(call, &all.job, visit_s8, &all);
+    if (panel.count > 0)
+        flush(&all);
+    return status;
 }
 
 TW_KERNEL(conv, f32, run_f32, check_f32);

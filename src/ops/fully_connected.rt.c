@@ -66,11 +66,24 @@ static void visit_f32(const void *of, const tw_matrix_part *part)
 static void visit_s8(const void *of, const tw_matrix_part *part)
 {
     const tw_connected_s8 *all = (const tw_connected_s8 *)of;
-    const tw_connected_job *job = &all->job;
-    const tw_patch patch = tw_connected_patch(part->rows);
-    tw_product_s8(&job->product, &patch, (const int8_t *)job->x + part->a,
-                  (const int8_t *)job->w + part->b, &all->channels, job->outputs.begin,
-                  (int8_t *)job->y + part->out, job->outputs.end - job->outputs.begin);
+    const tw_product *p = &all->job.product;
+    const tw_patch patch = tw_connected_patch(1);
+    const int32_t outputs = all->job.outputs.end - all->job.outputs.begin;
+    tw_product_s8 job = {p, &all->channels, NULL, 0, 0, 0, 0, 0};
+    tw_panel panel;
+    int32_t row;
+    panel.count = 0;
+    job.w = (const int8_t *)all->job.w + part->b;
+    job.room = (outputs - 1) * p->w_output + p->depth;
+    job.first = all->job.outputs.begin;
+    job.outputs = outputs;
+    for (row = 0; row < part->rows; row++)
+        if (tw_panel_add(&panel, &patch, (const int8_t *)all->job.x + part->a + row * p->x_pixel,
+                         (int8_t *)all->job.y + part->out + row * p->y_pixel) ||
+            row + 1 == part->rows) {
+            tw_product_panel(&job, &panel);
+            panel.count = 0;
+        }
 }
 
 /* A vector as a matrix of one row. */

@@ -48,10 +48,51 @@ static inline int8_t tw_channels_finish(const tw_channels *q, int32_t channel, u
     return (int8_t)(tw_clamp_s32(v, q->low, q->high) + q->out_zero);
 }
 
-/* Weights dense in depth and columns (w_depth 1, w_column depth). `first`: channel of w's first
- * output. Sums wrap at 32 bits; the compiler warns where they could. */
-void tw_product_s8(const tw_product *p, const tw_patch *patch, const int8_t *x, const int8_t *w,
-                   const tw_channels *q, int32_t first, int8_t *y, int32_t outputs);
+/* n results from finished sums of channels `first` and up: bias[channel] + sum - less. */
+void tw_channels_store(const tw_channels *q, int32_t first, const uint32_t *sum, uint32_t less,
+                       int8_t *y, int32_t n);
+
+/* int8: output pixels are worked on a panel at a time, wherever in the image they are. Their taps are
+ * laid side by side as int16, with the input's zero point where they are padding, so that the sums
+ * know neither borders nor zero points and stream both operands. */
+#if defined(__SSE2__)
+enum { TW_PANEL_PIXELS = 4 };
+#else
+enum { TW_PANEL_PIXELS = 2 };
+#endif
+
+typedef struct tw_panel {
+    int32_t count;
+    struct {
+        tw_taps rows, columns; /* inside */
+        const int8_t *x;       /* the first tap inside */
+        int8_t *y;
+    } pixel[TW_PANEL_PIXELS];
+} tw_panel;
+
+/* Add a pixel to the panel; is it full now? */
+static inline int tw_panel_add(tw_panel *panel, const tw_patch *patch, const int8_t *x, int8_t *y)
+{
+    int32_t i = panel->count++;
+    panel->pixel[i].rows = patch->rows;
+    panel->pixel[i].columns = patch->columns;
+    panel->pixel[i].x = x;
+    panel->pixel[i].y = y;
+    return panel->count == TW_PANEL_PIXELS;
+}
+
+/* `outputs` outputs, of which the first is channel `first`, of the panel's pixels. w: the first
+ * output's taps, dense (w_depth 1, w_column depth, w_row columns * depth), of which `room` elements may
+ * be read from there on. x, y: elements from the panel's to this group's. Sums wrap at 32 bits; the
+ * compiler warns where they could. */
+typedef struct tw_product_s8 {
+    const tw_product *p;
+    const tw_channels *q;
+    const int8_t *w;
+    ptrdiff_t room, x, y;
+    int32_t first, outputs;
+} tw_product_s8;
+void tw_product_panel(const tw_product_s8 *job, const tw_panel *panel);
 
 /* Checks that several kernels share. Present, of this type, rank in [least, most], at most INT32_MAX
  * elements; tw_operand_check: also innermost stride 1. */
