@@ -42,6 +42,14 @@ static inline void tw_store_u32x4(void *to, tw_u32x4 v)
     __builtin_memcpy(to, &v, sizeof v);
 }
 
+static inline tw_s8x16 tw_load_s8x16(const int8_t *from)
+{
+    tw_s8x16 v;
+    __builtin_memcpy(&v, from, sizeof v);
+    return v;
+}
+
+/* Eight, zeros behind them. */
 static inline tw_s8x16 tw_load_s8x8(const int8_t *from)
 {
     tw_u64x2 v = {0, 0};
@@ -49,12 +57,26 @@ static inline tw_s8x16 tw_load_s8x8(const int8_t *from)
     return (tw_s8x16)v;
 }
 
-/* The first eight int8 lanes to int16. */
-static inline tw_s16x8 tw_widen_s8x8(tw_s8x16 v)
+/* Lanes of a and b in turn: the first eight of each, the last eight. */
+static inline tw_s8x16 tw_interleave_low(tw_s8x16 a, tw_s8x16 b)
 {
-    const tw_s8x16 twice =
-        TW_LANES(tw_s8x16, v, v, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-    return (tw_s16x8)twice >> 8;
+    return TW_LANES(tw_s8x16, a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+}
+static inline tw_s8x16 tw_interleave_high(tw_s8x16 a, tw_s8x16 b)
+{
+    return TW_LANES(tw_s8x16, a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+}
+
+/* The first eight int8 lanes to int16. */
+static inline tw_s16x8 tw_widen_low(tw_s8x16 v)
+{
+    return (tw_s16x8)tw_interleave_low(v, v) >> 8;
+}
+
+/* The last eight. */
+static inline tw_s16x8 tw_widen_high(tw_s8x16 v)
+{
+    return (tw_s16x8)tw_interleave_high(v, v) >> 8;
 }
 
 /* a[0] b[0] + a[1] b[1], a[2] b[2] + a[3] b[3], ... */
@@ -114,10 +136,10 @@ static inline tw_s32x4 tw_requantize_s32x4(tw_u32x4 sum, tw_u32x4 multiplier, tw
     return (tw_s32x4)(((tw_u32x4)(even | odd << 32) ^ sign) - sign);
 }
 
-/* Is a lane above 0? */
-static inline int tw_any_positive(tw_s32x4 v)
+/* Is a lane of either above 0? */
+static inline int tw_any_positive(tw_s32x4 a, tw_s32x4 b)
 {
-    return __builtin_ia32_movmskps((tw_f32x4)(v > 0)) != 0;
+    return __builtin_ia32_movmskps((tw_f32x4)((a > 0) | (b > 0))) != 0;
 }
 
 /* Eight results: held within [low, high], which are within int16, `add` added, stored as int8. */

@@ -1,15 +1,10 @@
-/* Depthwise convolution kernels. Channels are worked on in blocks, side by side, so that input,
+/* Depthwise convolution: what all type signatures share, and the float kernel. Channels are worked on in blocks, side by side, so that input,
  * weights and sums are contiguous. */
 #include "ops/depthwise_job.h"
 
 #include "ops/codes.h"
 
 enum { BLOCK = TW_DEPTHWISE_BLOCK };
-
-typedef struct tw_depthwise_s8 {
-    tw_depthwise_job job;
-    tw_channels channels;
-} tw_depthwise_s8;
 
 static int read_window(const tw_call *call, tw_window_spans *window)
 {
@@ -58,13 +53,6 @@ static tw_status check_f32(const tw_call *call, uint64_t *work)
     return status;
 }
 
-static tw_status check_s8(const tw_call *call, uint64_t *work)
-{
-    tw_status status = tw_depthwise_check(call, TW_S8, TW_S8, work);
-    return status == TW_OK && !tw_channels_check(call, tw_depthwise_outputs(call)) ? TW_E_CHECK
-                                                                                   : status;
-}
-
 /* `n` outputs of one pixel, the first of them o. x_step: 1, or 0 where one input channel serves all. */
 static TW_INLINE void pixel_f32(const tw_depthwise_job *job, const tw_patch *patch, const float *x,
                                 float *y, int32_t o, const int n, const int x_step)
@@ -111,77 +99,6 @@ static void visit_f32(const void *of, const tw_patch *patch)
     }
 }
 
-/* Padding counts as the zero point, which the folded bias takes away again. */
-static void add_padding(const tw_depthwise_s8 *all, const tw_patch *patch, const int8_t *w,
-                        uint32_t *sum, int n)
-{
-    const tw_depthwise_job *job = &all->job;
-    int32_t zero = all->channels.in_zero;
-    int32_t i, j;
-    int k;
-    for (i = 0; i < job->rows; i++) {
-        int row_inside = i >= patch->rows.first && i < patch->rows.last;
-        for (j = 0; j < job->columns; j++) {
-            const int8_t *by = w + i * job->w_row + j * job->w_column;
-            if (row_inside && j >= patch->columns.first && j < patch->columns.last)
-                continue;
-            for (k = 0; k < n; k++)
-                sum[k] += (uint32_t)(zero * by[k]);
-        }
-    }
-}
-
-/* The same for int8. */
-static TW_INLINE void pixel_s8(const tw_depthwise_s8 *all, const tw_patch *patch, const int8_t *x,
-                               int8_t *y, int32_t o, const int n, const int x_step)
-{
-    const tw_depthwise_job *job = &all->job;
-    const tw_channels *q = &all->channels;
-    const int8_t *w = (const int8_t *)job->w + o;
-    const int padded = patch->rows.last - patch->rows.first != job->rows ||
-                       patch->columns.last - patch->columns.first != job->columns;
-    uint32_t sum[BLOCK];
-    int32_t i, j;
-    int k;
-    for (k = 0; k < n; k++)
-        sum[k] = (uint32_t)q->bias[o + k];
-    if (padded && q->in_zero != 0)
-        add_padding(all, patch, w, sum, n);
-    for (i = patch->rows.first; i < patch->rows.last; i++) {
-        for (j = patch->columns.first; j < patch->columns.last; j++) {
-            const int8_t *from = x + (i - patch->rows.first) * job->x_row +
-                                 (j - patch->columns.first) * job->x_column;
-            const int8_t *by = w + i * job->w_row + j * job->w_column;
-            for (k = 0; k < n; k++)
-                sum[k] += (uint32_t)(from[k * x_step] * by[k]);
-        }
-    }
-    for (k = 0; k < n; k++)
-        y[k] = tw_channels_finish(q, o + k, sum[k]);
-}
-
-static void visit_s8(const void *of, const tw_patch *patch)
-{
-    const tw_depthwise_s8 *all = (const tw_depthwise_s8 *)of;
-    const tw_depthwise_job *job = &all->job;
-    int32_t o, n, pixel;
-    for (o = job->begin; o < job->end; o += n) {
-        const int8_t *x = (const int8_t *)job->x + patch->in + o / job->multiplier;
-        int8_t *y = (int8_t *)job->y + patch->out + (o - job->begin);
-        n = tw_depthwise_length(job, o);
-        for (pixel = 0; pixel < patch->pixels; pixel++) {
-            const int8_t *from = x + pixel * job->x_pixel;
-            int8_t *to = y + pixel * job->y_pixel;
-            if (job->multiplier != 1)
-                pixel_s8(all, patch, from, to, o, n, 0);
-            else if (n == BLOCK)
-                pixel_s8(all, patch, from, to, o, BLOCK, 1);
-            else
-                pixel_s8(all, patch, from, to, o, n, 1);
-        }
-    }
-}
-
 tw_status tw_depthwise_run(const tw_call *call, tw_depthwise_job *job, tw_patch_function visit,
                            void *context)
 {
@@ -223,12 +140,4 @@ static tw_status run_f32(const tw_call *call)
     return tw_depthwise_run(call, &job, visit_f32, &job);
 }
 
-static tw_status run_s8(const tw_call *call)
-{
-    tw_depthwise_s8 all;
-    tw_channels_of(call, &all.channels);
-    return tw_depthwise_run(call, &all.job, visit_s8, &all);
-}
-
 TW_KERNEL(depthwise_conv, f32, run_f32, check_f32);
-TW_KERNEL(depthwise_conv, s8, run_s8, check_s8);

@@ -62,7 +62,7 @@ void tw_channels_store(const tw_channels *q, int32_t first, const uint32_t *sum,
         const int32_t *bias = q->bias + first + k, *shift = q->shift + first + k;
         const int32_t *multiplier = q->multiplier + first + k;
         const tw_s32x4 a = (tw_s32x4)tw_load_u32x4(shift), b = (tw_s32x4)tw_load_u32x4(shift + 4);
-        if (tw_any_positive(a | b))
+        if (tw_any_positive(a, b))
             break;
         tw_store_clamped(
             y + k,
@@ -92,7 +92,7 @@ static int16_t *widen(int16_t *to, const int8_t *from, int32_t n)
     int32_t i = 0;
 #ifdef TW_SSE2
     for (; i + 8 <= n; i += 8) {
-        const tw_s16x8 v = tw_widen_s8x8(tw_load_s8x8(from + i));
+        const tw_s16x8 v = tw_widen_low(tw_load_s8x8(from + i));
         __builtin_memcpy(to + i, &v, sizeof v);
     }
 #endif
@@ -119,8 +119,8 @@ static void lay_row(const tw_product *p, tw_taps columns, const int8_t *x, int32
         while (at < end) {
             const int32_t column = at / p->depth, behind = (column + 1) * p->depth;
             const int32_t n = (behind < end ? behind : end) - at;
-            out = widen(out,
-                        x + (column - columns.first) * p->x_column + (at - column * p->depth), n);
+            out = widen(out, x + (column - columns.first) * p->x_column + (at - column * p->depth),
+                        n);
             at += n;
         }
     }
@@ -180,14 +180,15 @@ static tw_s16x8 load_rest(const int8_t *w, int32_t n, ptrdiff_t room)
     int8_t rest[STEP] = {0};
     int32_t i;
     if (room >= STEP)
-        return tw_widen_s8x8(tw_load_s8x8(w));
+        return tw_widen_low(tw_load_s8x8(w));
     for (i = 0; i < n; i++)
         rest[i] = w[i];
-    return tw_widen_s8x8(tw_load_s8x8(rest));
+    return tw_widen_low(tw_load_s8x8(rest));
 }
 
 /* Two outputs of four pixels by eight taps. */
-static TW_INLINE void step4(tw_u32x4 a[4], tw_u32x4 b[4], const int16_t *x, tw_s16x8 wa, tw_s16x8 wb)
+static TW_INLINE void step4(tw_u32x4 a[4], tw_u32x4 b[4], const int16_t *x, tw_s16x8 wa,
+                            tw_s16x8 wb)
 {
     int q;
     for (q = 0; q < 4; q++) {
@@ -207,8 +208,8 @@ static void dot4(tw_round *round, const int8_t *const w[4], const ptrdiff_t room
     for (k = 0; k < 4; k += 2) {
         tw_u32x4 a[4] = {{0}, {0}, {0}, {0}}, b[4] = {{0}, {0}, {0}, {0}};
         for (i = 0; i < whole; i += STEP)
-            step4(a, b, x + i, tw_widen_s8x8(tw_load_s8x8(w[k] + i)),
-                  tw_widen_s8x8(tw_load_s8x8(w[k + 1] + i)));
+            step4(a, b, x + i, tw_widen_low(tw_load_s8x8(w[k] + i)),
+                  tw_widen_low(tw_load_s8x8(w[k + 1] + i)));
         if (whole < n)
             step4(a, b, x + whole, load_rest(w[k] + whole, n - whole, room[k] - whole),
                   load_rest(w[k + 1] + whole, n - whole, room[k + 1] - whole));
@@ -231,7 +232,7 @@ static void dot1(tw_round *round, const int8_t *const w[4], const ptrdiff_t room
     for (i = 0; i < whole; i += STEP) {
         const tw_s16x8 v = tw_load_s16x8(x + i);
         for (k = 0; k < 4; k++)
-            sum[k] += tw_pairs(v, tw_widen_s8x8(tw_load_s8x8(w[k] + i)));
+            sum[k] += tw_pairs(v, tw_widen_low(tw_load_s8x8(w[k] + i)));
     }
     if (whole < n) {
         const tw_s16x8 v = tw_load_s16x8(x + whole);
@@ -315,7 +316,7 @@ void tw_product_panel(const tw_product_s8 *job, const tw_panel *panel)
     int32_t begin, from, q;
     for (begin = 0; begin < job->outputs; begin += OUTPUTS) {
         const int32_t left = job->outputs - begin, count = left < OUTPUTS ? left : OUTPUTS;
-        memset(round.sum, 0, sizeof round.sum);
+        memset(round.sum, 0, (size_t)panel->count * sizeof round.sum[0]);
         if (begin == 0 || taps > TAPS)
             memset(round.total, 0, sizeof round.total);
         for (from = 0; from < taps; from += TAPS) {
