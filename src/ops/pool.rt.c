@@ -257,34 +257,27 @@ static void visit_average_f32(const void *of, const tw_patch *patch)
     }
 }
 
-int32_t tw_pool_divide(int32_t v, int32_t count, int half_even)
-{
-    int32_t q = v / count, left = v % count; /* towards zero; left has v's sign */
-    int32_t size = left < 0 ? -left : left;
-    int up = size > count - size || (size == count - size && (!half_even || (q & 1) != 0));
-    return up ? (v < 0 ? q - 1 : q + 1) : q;
-}
-
 /* An average from the sum of stored values over `inside` taps. */
-static uint8_t finish_average(const tw_pool_job *job, int32_t sum, int32_t inside, int32_t count)
+static TW_INLINE uint8_t finish_average(const tw_pool_job *job, int32_t sum, int32_t inside,
+                                        const tw_divisor *d)
 {
     int32_t zero = job->in_zero, v;
     if (!job->rescale && !job->half_even) { /* TFLite rounds the stored values themselves */
-        sum += zero * (count - inside);
-        v = tw_pool_divide(sum, count, 0);
+        sum += zero * (d->count - inside);
+        v = tw_pool_divide(sum, d, 0);
         return (uint8_t)tw_clamp_s32(v, job->low.s32, job->high.s32);
     }
     v = sum - zero * inside;
     if (job->rescale) {
         const tw_channels *q = &job->channels;
-        v = tw_pool_divide(tw_requantize(v, q->multiplier[0], q->shift[0]), count, job->half_even);
+        v = tw_pool_divide(tw_requantize(v, q->multiplier[0], q->shift[0]), d, job->half_even);
         return (uint8_t)(tw_clamp_s32(v, q->low, q->high) + q->out_zero);
     }
-    return (uint8_t)tw_clamp_s32(tw_pool_divide(v, count, 1) + zero, job->low.s32, job->high.s32);
+    return (uint8_t)tw_clamp_s32(tw_pool_divide(v, d, 1) + zero, job->low.s32, job->high.s32);
 }
 
 static TW_INLINE void average_bytes(const tw_pool_job *job, const tw_patch *patch, const uint8_t *x,
-                                    uint8_t *y, int32_t count, const int n, const int u8)
+                                    uint8_t *y, const tw_divisor *d, const int n, const int u8)
 {
     int32_t inside =
         (patch->rows.last - patch->rows.first) * (patch->columns.last - patch->columns.first);
@@ -301,21 +294,22 @@ static TW_INLINE void average_bytes(const tw_pool_job *job, const tw_patch *patc
         }
     }
     for (k = 0; k < n; k++)
-        y[k] = finish_average(job, sum[k], inside, count);
+        y[k] = finish_average(job, sum[k], inside, d);
 }
 
 static TW_INLINE void visit_average_bytes(const tw_pool_job *job, const tw_patch *patch,
                                           const int u8)
 {
+    const uint32_t most = job->rescale ? 0 : 255; /* a tap, zero point taken off */
     int32_t pixel, c;
     for (pixel = 0; pixel < patch->pixels; pixel++) {
         const uint8_t *x = (const uint8_t *)job->x + patch->in + pixel * job->x_pixel;
         uint8_t *y = (uint8_t *)job->y + patch->out + pixel * job->y_pixel;
-        int32_t count = tw_pool_count(job, patch, patch->column + pixel);
+        const tw_divisor d = tw_divisor_of(tw_pool_count(job, patch, patch->column + pixel), most);
         for (c = job->begin; c + BLOCK <= job->end; c += BLOCK)
-            average_bytes(job, patch, x + c, y + (c - job->begin), count, BLOCK, u8);
+            average_bytes(job, patch, x + c, y + (c - job->begin), &d, BLOCK, u8);
         if (c < job->end)
-            average_bytes(job, patch, x + c, y + (c - job->begin), count, job->end - c, u8);
+            average_bytes(job, patch, x + c, y + (c - job->begin), &d, job->end - c, u8);
     }
 }
 

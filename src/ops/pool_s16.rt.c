@@ -41,7 +41,7 @@ static void largest(const tw_pool_job *job, const tw_patch *patch, const int16_t
 }
 
 static void average(const tw_pool_job *job, const tw_patch *patch, const int16_t *x, int32_t *sum,
-                    int32_t count, int n)
+                    const tw_divisor *d, int n)
 {
     int32_t i, j;
     int k;
@@ -55,7 +55,7 @@ static void average(const tw_pool_job *job, const tw_patch *patch, const int16_t
         }
     }
     for (k = 0; k < n; k++)
-        sum[k] = tw_pool_divide(sum[k], count, job->half_even);
+        sum[k] = tw_pool_divide(sum[k], d, job->half_even);
 }
 
 static void visit(const tw_pool_job *job, const tw_patch *patch, int averages)
@@ -64,11 +64,11 @@ static void visit(const tw_pool_job *job, const tw_patch *patch, int averages)
     for (pixel = 0; pixel < patch->pixels; pixel++) {
         const int16_t *x = (const int16_t *)job->x + patch->in + pixel * job->x_pixel;
         int16_t *y = (int16_t *)job->y + patch->out + pixel * job->y_pixel;
-        const int32_t count = tw_pool_count(job, patch, patch->column + pixel);
+        const tw_divisor d = tw_divisor_of(tw_pool_count(job, patch, patch->column + pixel), 32768);
         for (c = job->begin; c < job->end; c += n) {
             n = job->end - c < BLOCK ? job->end - c : BLOCK;
             if (averages)
-                average(job, patch, x + c, v, count, n);
+                average(job, patch, x + c, v, &d, n);
             else
                 largest(job, patch, x + c, v, n);
             for (k = 0; k < n; k++)
