@@ -2,6 +2,7 @@
 #include "ops/lstm.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "ops/exponential.h"
 #include "ops/ledger.h"
@@ -35,7 +36,7 @@ static bool shape(const tw_shape_call *call)
                              "weights, biases or states do not fit %d inputs and %d outputs in "
                              "a batch of %d",
                              (int)x->dim[2], (int)outputs, (int)batch);
-    const tw_dtype cell = x->dtype == TW_S8 ? TW_S16 : x->dtype;
+    const tw_dtype cell = x->dtype == TW_F32 ? TW_F32 : TW_S16;
     if ((in[4] && in[4]->shape.dtype != x->dtype) || (in[5] && in[5]->shape.dtype != cell))
         return TW_SHAPE_FAIL(call, "the states must be %s and %s", tw_dtype_name(x->dtype),
                              tw_dtype_name(cell));
@@ -76,7 +77,7 @@ static uint64_t macs(const tw_node *node)
            ((uint64_t)w->dim[2] + (uint64_t)w->dim[1]);
 }
 
-/* ---- int8 ---- */
+/* ---- int8 and int16 ---- */
 
 static tw_lstm_rescale rescale_by(double real)
 {
@@ -97,7 +98,7 @@ static bool check_weights(const tw_node *node, const tw_value *w, tw_diag *diag)
     for (int i = 0; ok && i < w->quant.count; i++)
         ok = w->quant.zero_point[i] == 0;
     return ok || tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
-                         "int8 weights must be constant and symmetric, with one scale or one "
+                         "integer weights must be constant s8 and symmetric, with one scale or one "
                          "a gate");
 }
 
@@ -122,7 +123,7 @@ static bool check_quantisation(const tw_node *node, int *power, tw_diag *diag)
     if (x->quant.count != 1 || y->quant.count != 1 || !cell || cell->count != 1 ||
         cell->zero_point[0] != 0)
         return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
-                       "int8 x, y and the cell need one scale each, the cell with zero point 0");
+                       "integer x, y and the cell need one scale each, the cell with zero point 0");
     if (frexp((double)cell->scale[0], power) != 0.5 || *power < -15 || *power > 1)
         return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
                        "the cell's scale %g is not a power of two between 2^-16 and 1",
@@ -132,9 +133,13 @@ static bool check_quantisation(const tw_node *node, int *power, tw_diag *diag)
         (last && !tw_quant_equal(&last->quant, &y->quant)))
         return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
                        "the hidden state must have the result's scale and zero point");
-    if (b && (!b->data || b->shape.dtype != TW_S32))
+    const bool wide = x->shape.dtype == TW_S16;
+    if (wide && (x->quant.zero_point[0] || y->quant.zero_point[0]))
         return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
-                       "an int8 layer's bias must be constant s32");
+                       "s16 x and y need zero point 0");
+    if (b && (!b->data || b->shape.dtype != (wide ? TW_S64 : TW_S32)))
+        return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
+                       "the bias of an s8 layer must be constant s32, of an s16 layer s64");
     return check_weights(node, node->in[1], diag) && check_weights(node, node->in[2], diag);
 }
 
@@ -178,22 +183,40 @@ static bool fill_bias(const tw_node *node, const tw_value *w, const tw_value *b,
     return true;
 }
 
-static bool lower_s8(const tw_node *node, tw_arena *arena, tw_lowering *l, tw_diag *diag)
+/* The gates' sums of 64 bits shift left by so much at most. */
+static bool fits_wide(const tw_node *node, const tw_lstm_scales *s, tw_diag *diag)
+{
+    bool ok = true;
+    for (int g = 0; g < TW_LSTM_GATES; g++)
+        ok = ok && s->x[g].shift <= 14 && s->h[g].shift <= 14;
+    return ok || tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
+                         "scales of x, y or the weights beyond 2^14 of the gates' 1/4096");
+}
+
+static bool lower_integer(const tw_node *node, tw_arena *arena, tw_lowering *l, tw_diag *diag)
 {
     const tw_value *w = node->in[1];
     const uint32_t outputs = (uint32_t)w->shape.dim[1];
     int power;
     if (!check_quantisation(node, &power, diag))
         return false;
-    const uint32_t bytes[TW_LSTM_BLOBS] = {sizeof(tw_lstm_scales), outputs * 16, outputs * 16, 512};
-    for (int i = 0; i < TW_LSTM_BLOBS; i++) {
+    const bool wide = node->in[0]->shape.dtype == TW_S16;
+    const uint32_t gates = outputs * TW_LSTM_GATES;
+    const uint32_t bytes[TW_LSTM_BLOBS] = {sizeof(tw_lstm_scales), 512, gates * (wide ? 8 : 4),
+                                           gates * 4};
+    l->blob_count = wide ? TW_LSTM_BLOB_H_BIAS : TW_LSTM_BLOBS;
+    for (int i = 0; i < l->blob_count; i++) {
         l->blob[i].data = tw_alloc(arena, bytes[i]);
         l->blob[i].bytes = bytes[i];
     }
-    l->blob_count = TW_LSTM_BLOBS;
     fill_scales(node, power, l->blob[TW_LSTM_BLOB_SCALES].data);
     tw_sigmoid_table(l->blob[TW_LSTM_BLOB_SIGMOID].data);
     l->unread |= 1u << 3;
+    if (wide) {
+        if (operand(node, 3))
+            memcpy(l->blob[TW_LSTM_BLOB_BIAS].data, operand(node, 3)->data, gates * 8);
+        return fits_wide(node, l->blob[TW_LSTM_BLOB_SCALES].data, diag);
+    }
     return fill_bias(node, w, operand(node, 3), node->in[0]->quant.zero_point[0],
                      l->blob[TW_LSTM_BLOB_BIAS].data, diag) &&
            fill_bias(node, node->in[2], NULL, node->out[0]->quant.zero_point[0],
@@ -205,11 +228,12 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *l, tw_diag 
     if (!tw_lower_default(node, arena, l, diag))
         return false;
     const tw_shape *w = &node->in[1]->shape;
-    const bool s8 = node->in[0]->shape.dtype == TW_S8;
+    const bool real = node->in[0]->shape.dtype == TW_F32;
     const uint32_t state = (uint32_t)node->in[0]->shape.dim[0] * (uint32_t)w->dim[1];
-    l->memory = tw_lstm_cell_offset(state, s8) + state * (s8 ? 2u : 4u);
-    l->scratch = (uint32_t)w->dim[1] * TW_LSTM_GATES * (s8 ? 2u : 4u);
-    return !s8 || lower_s8(node, arena, l, diag);
+    l->memory = (uint32_t)tw_lstm_cell_offset(state, tw_dtype_bytes(node->in[0]->shape.dtype)) +
+                state * (real ? 4u : 2u);
+    l->scratch = (uint32_t)w->dim[1] * TW_LSTM_GATES * (real ? 4u : 2u);
+    return real || lower_integer(node, arena, l, diag);
 }
 
 const tw_opdef tw_op_lstm = {
@@ -228,7 +252,7 @@ const tw_opdef tw_op_lstm = {
     .macs = macs,
     .lower = lower,
     .in_place = in_place,
-    .limits = "f32; s8 with s16 cell and constant symmetric weights",
+    .limits = "f32; s8 and s16 with s16 cell and constant symmetric s8 weights",
     .samples = "graph \"f32\" {\n"
                "  const %x : f32[1,5,3] = random 1 -1 1\n"
                "  const %w : f32[4,2,3] = random 2 -1 1\n"
@@ -247,6 +271,16 @@ const tw_opdef tw_op_lstm = {
                "  const %h : s8[1,2] quant(scale=0.008, zero=-4) = random 5 -128 128\n"
                "  const %c : s16[1,2] quant(scale=0.00048828125, zero=0) = random 6 -9000 9000\n"
                "  %y : s8[1,5,2] quant(scale=0.008, zero=-4) = Lstm (%x, %w, %r, %b, %h, %c)\n"
+               "  output %y\n"
+               "}\n"
+               "graph \"s16\" {\n"
+               "  const %x : s16[1,5,3] quant(scale=0.0003, zero=0) = random 1 -32768 32768\n"
+               "  const %w : s8[4,2,3] quant(scale=0.01, zero=0) = random 2 -127 128\n"
+               "  const %r : s8[4,2,2] quant(scale=0.01, zero=0) = random 3 -127 128\n"
+               "  const %b : s64[4,2] = random 4 -10000 10000\n"
+               "  const %h : s16[1,2] quant(scale=0.00008, zero=0) = random 5 -32768 32768\n"
+               "  const %c : s16[1,2] quant(scale=0.00048828125, zero=0) = random 6 -9000 9000\n"
+               "  %y : s16[1,5,2] quant(scale=0.00008, zero=0) = Lstm (%x, %w, %r, %b, %h, %c)\n"
                "  output %y\n"
                "}\n",
     .onnx = "",

@@ -9,7 +9,8 @@
  *
  * int8: x, h and y int8, c int16 with a scale that is a power of two, w and r int8 with a scale for
  * each gate. TFLite's UNIDIRECTIONAL_SEQUENCE_LSTM: gates are summed as int16 with 12 fraction bits, and
- * sigmoid and tanh interpolate in a table. h and c between bands are step memory. */
+ * sigmoid and tanh interpolate in a table. int16: x, h and y int16 without zero points, b int64. h and
+ * c between bands are step memory. */
 #ifndef TW_OPS_LSTM_H
 #define TW_OPS_LSTM_H
 
@@ -21,18 +22,18 @@ TW_ATTRIBUTE_STRUCT(lstm, TW_LSTM_ATTRIBUTES);
 
 enum { TW_LSTM_GATES = 4, TW_LSTM_FORGET = 1, TW_LSTM_CELL = 2, TW_LSTM_OUTPUT = 3 };
 
-/* Step memory: h, then c from this byte on. state: elements of each. */
-static inline uint32_t tw_lstm_cell_offset(uint32_t state, int s8)
+/* Step memory: h of elements of `bytes`, then c from this byte on. state: elements of each. */
+static inline uint64_t tw_lstm_cell_offset(uint64_t state, uint32_t bytes)
 {
-    return s8 ? (state + 15u) / 16u * 16u : state * 4u;
+    return (state * bytes + 15u) / 16u * 16u;
 }
 
-/* Blobs of the int8 kernel. */
+/* Blobs of the integer kernels. */
 enum {
     TW_LSTM_BLOB_SCALES,  /* tw_lstm_scales */
-    TW_LSTM_BLOB_BIAS,    /* int32 [4, O]: b, less what x's zero point adds */
-    TW_LSTM_BLOB_H_BIAS,  /* int32 [4, O]: what h's zero point adds */
     TW_LSTM_BLOB_SIGMOID, /* uint16 [256]: 65536 * sigmoid(i / 24) */
+    TW_LSTM_BLOB_BIAS,    /* [4, O]: b, less what x's zero point adds; int32, of int16 int64 */
+    TW_LSTM_BLOB_H_BIAS,  /* int32 [4, O]: what h's zero point adds; int16 has none */
     TW_LSTM_BLOBS
 };
 

@@ -5,7 +5,7 @@
 #include "ops/exponential.h"
 #include "ops/ledger.h"
 #include "ops/lut.h"
-#include "ops/lut_fixed.h"
+#include "ops/lut_points.h"
 #include "ops/scale.h"
 #include "ops/sigmoid_s16.h"
 #include "ops/unary.h"
@@ -77,24 +77,21 @@ static int16_t point(float v)
     return (int16_t)(v < INT16_MIN ? INT16_MIN : v > INT16_MAX ? INT16_MAX : v);
 }
 
-/* Values at every 128th step, moved by half of what the straight lines err in the middle. In float,
- * as TFLite fills its tables. */
-static void fill_table(const tw_node *node, int16_t table[TW_LUT_POINTS])
+void tw_lut_points(const tw_lut_curve *c, int16_t table[TW_LUT_POINTS])
 {
-    const float in = node->in[0]->quant.scale[0], out = node->out[0]->quant.scale[0];
-    const float first = in * INT16_MIN, last = in * INT16_MAX;
+    const float first = c->in_scale * (float)(INT16_MIN - c->in_zero);
+    const float last = c->in_scale * (float)(INT16_MAX - c->in_zero);
     const float step = (last - first) / 512, half = step / 2;
-    const float inverse = 65536.0f / (out * INT16_MAX - out * INT16_MIN);
+    const float inverse = 65536.0f / (c->out_scale * INT16_MAX - c->out_scale * INT16_MIN);
     for (int i = 0; i < TW_LUT_POINTS - 1; i++) {
         const float at = first + (float)i * step;
-        const float here = node->op->scalar(at, node->attributes);
-        const float middle = node->op->scalar(at + half, node->attributes);
-        const float next = node->op->scalar(first + (float)(i + 1) * step, node->attributes);
-        const float sample = stored(here, inverse);
+        const float sample = stored(c->function(at, c->attributes), inverse);
+        const float middle = c->function(at + half, c->attributes);
+        const float next = c->function(first + (float)(i + 1) * step, c->attributes);
         const float line = roundf((next * inverse + sample) / 2);
         table[i] = point(sample - roundf((line - stored(middle, inverse)) / 2));
     }
-    table[TW_LUT_POINTS - 1] = point(stored(node->op->scalar(last, node->attributes), inverse));
+    table[TW_LUT_POINTS - 1] = point(stored(c->function(last, c->attributes), inverse));
 }
 
 /* What the stored result of a Clip is bounded by, in the terms of the result. */
@@ -132,6 +129,8 @@ bool tw_lower_table_s16(const tw_node *node, tw_arena *arena, tw_lowering *lower
         return fill_sigmoidal(l, node, is_tanh ? TW_LUT_TANH : TW_LUT_SIGMOID, diag);
     }
     l->form = TW_LUT_TABLE;
-    fill_table(node, add_blob(arena, lowering, TW_LUT_POINTS * sizeof(int16_t)));
+    const tw_lut_curve curve = {in->quant.scale[0], 0, out->quant.scale[0], node->op->scalar,
+                                node->attributes};
+    tw_lut_points(&curve, add_blob(arena, lowering, TW_LUT_POINTS * sizeof(int16_t)));
     return true;
 }

@@ -22,4 +22,15 @@ typedef struct tw_softmax_table {
 /* So long that the sum, kept with 19 fractional bits, fits 32 bits. */
 #define TW_SOFTMAX_S8_LONGEST 8191
 
+/* int16. The multiplier takes a difference below the largest element to 65535ths of 10; `exp` is e^x
+ * from x = -10 to 0, `reciprocal` 1 / (1 + x) from 0 to 1, both with 15 fractional bits, and straight
+ * lines between their values (tw_lut_between). */
+typedef struct tw_softmax_s16 {
+    int32_t multiplier, shift;
+    int16_t exp[513], reciprocal[513];
+} tw_softmax_s16;
+
+/* So long that the sum, kept with 15 fractional bits, fits 31 bits. */
+#define TW_SOFTMAX_S16_LONGEST 65535
+
 #endif

@@ -404,7 +404,7 @@ int tw_operate_bands(const tw_node *node, uint64_t *state)
     end(&p);
     for (int i = 0; node->op->in_place && i < node->in_count; i++) {
         begin(&p, node, 0, state, false);
-        if (node->op->in_place(node, i) &&
+        if (node->in[i] && node->op->in_place(node, i) &&
             tw_shape_bytes(&node->in[i]->shape) == tw_shape_bytes(&node->out[0]->shape)) {
             run_in_place(&p, i);
             compare(&p, "in place");

@@ -1,0 +1,206 @@
+/* Long short-term memory on int8 or int16 with int8 weights, step by step, as TFLite's
+ * UNIDIRECTIONAL_SEQUENCE_LSTM: only the sums of the gates differ, int8's have 32 bits, int16's 64. Gates
+ * of one step stand in scratch, h and c in memory. */
+#include "ops/codes.h"
+#include "ops/lstm_job.h"
+#include "ops/product_s16.h"
+#include "ops/sigmoid_s16.h"
+#include "runtime/fixed.h"
+
+static int32_t clamp_s16(int32_t v)
+{
+    return tw_clamp_s32(v, INT16_MIN, INT16_MAX);
+}
+
+/* bias + a * b, wrapping around. */
+static int32_t dot_s8(const int8_t *a, const int8_t *b, int32_t count, int32_t bias)
+{
+    uint32_t sum = (uint32_t)bias;
+    for (int32_t i = 0; i < count; i++)
+        sum += (uint32_t)((int32_t)a[i] * b[i]);
+    return (int32_t)sum;
+}
+
+static int32_t rescaled(int32_t v, const tw_lstm_rescale *r)
+{
+    return tw_requantize(v, r->multiplier, r->shift);
+}
+
+static int32_t rescaled_wide(uint64_t v, const tw_lstm_rescale *r)
+{
+    return tw_requantize_wide((int64_t)v, r->multiplier, r->shift);
+}
+
+static const tw_lstm_scales *scales_of(const tw_call *call)
+{
+    return (const tw_lstm_scales *)call->blobs[TW_LSTM_BLOB_SCALES].data;
+}
+
+static const uint16_t *table_of(const tw_call *call)
+{
+    return (const uint16_t *)call->blobs[TW_LSTM_BLOB_SIGMOID].data;
+}
+
+/* Gate g of output k / TW_LSTM_GATES, from the parts that x and h add, both of 16 bits. */
+static int16_t gate_of(const uint16_t *table, int32_t g, int32_t a, int32_t b)
+{
+    const int32_t sum = clamp_s16(clamp_s16(a) + clamp_s16(b));
+    return (int16_t)(g == TW_LSTM_CELL ? tw_tanh_s16(table, sum, 3, 0)
+                                       : tw_sigmoid_s16(table, sum, 3, 0));
+}
+
+static void gates_s8(const tw_lstm_job *job, const int8_t *x, const int8_t *h, int16_t *gate)
+{
+    const tw_blob *blob = job->call->blobs;
+    const tw_lstm_scales *s = scales_of(job->call);
+    const int32_t *bias = (const int32_t *)blob[TW_LSTM_BLOB_BIAS].data;
+    const int32_t *h_bias = (const int32_t *)blob[TW_LSTM_BLOB_H_BIAS].data;
+    const int8_t *w = (const int8_t *)job->call->in[1].data;
+    const int8_t *r = (const int8_t *)job->call->in[2].data;
+    const int32_t n = job->outputs;
+    for (int32_t g = 0, k = 0; g < TW_LSTM_GATES; g++)
+        for (int32_t o = 0; o < n; o++, k++) {
+            int32_t a = dot_s8(x, w + (ptrdiff_t)k * job->inputs, job->inputs, bias[k]);
+            int32_t b = dot_s8(h, r + (ptrdiff_t)k * n, n, h_bias[k]);
+            gate[k] = gate_of(table_of(job->call), g, rescaled(a, &s->x[g]), rescaled(b, &s->h[g]));
+        }
+}
+
+static void gates_s16(const tw_lstm_job *job, const int16_t *x, const int16_t *h, int16_t *gate)
+{
+    const tw_lstm_scales *s = scales_of(job->call);
+    const int64_t *bias = (const int64_t *)job->call->blobs[TW_LSTM_BLOB_BIAS].data;
+    const int8_t *w = (const int8_t *)job->call->in[1].data;
+    const int8_t *r = (const int8_t *)job->call->in[2].data;
+    const int32_t n = job->outputs;
+    for (int32_t g = 0, k = 0; g < TW_LSTM_GATES; g++)
+        for (int32_t o = 0; o < n; o++, k++) {
+            uint64_t a =
+                (uint64_t)bias[k] + tw_dot_s16(x, w + (ptrdiff_t)k * job->inputs, job->inputs);
+            uint64_t b = tw_dot_s16(h, r + (ptrdiff_t)k * n, n);
+            gate[k] = gate_of(table_of(job->call), g, rescaled_wide(a, &s->x[g]),
+                              rescaled_wide(b, &s->h[g]));
+        }
+}
+
+/* x, h and y: int16 where `wide`, else int8. */
+static void step(const tw_lstm_job *job, int wide, const void *x, void *h, int16_t *c, void *y)
+{
+    const tw_lstm_scales *s = scales_of(job->call);
+    const uint16_t *table = table_of(job->call);
+    const int32_t n = job->outputs, zero = job->y->tensor->zero_point;
+    int16_t *gate = (int16_t *)job->call->scratch;
+    if (wide)
+        gates_s16(job, (const int16_t *)x, (const int16_t *)h, gate);
+    else
+        gates_s8(job, (const int8_t *)x, (const int8_t *)h, gate);
+    for (int32_t k = 0; k < n; k++) {
+        int32_t kept = clamp_s16(rescaled(gate[TW_LSTM_FORGET * n + k] * c[k], &s->forget));
+        int32_t added = clamp_s16(rescaled(gate[k] * gate[TW_LSTM_CELL * n + k], &s->input));
+        int32_t cell = clamp_s16(kept + added), out;
+        if (s->clip > 0)
+            cell = tw_clamp_s32(cell, -s->clip, s->clip);
+        c[k] = (int16_t)cell;
+        out = tw_tanh_s16(table, cell, s->tanh_multiplier, s->tanh_shift);
+        out = rescaled(out * gate[TW_LSTM_OUTPUT * n + k], &s->output) + zero;
+        if (wide)
+            ((int16_t *)h)[k] = ((int16_t *)y)[k] = (int16_t)clamp_s16(out);
+        else
+            ((int8_t *)h)[k] = ((int8_t *)y)[k] = (int8_t)tw_clamp_s32(out, INT8_MIN, INT8_MAX);
+    }
+}
+
+static tw_status run(const tw_call *call, int wide)
+{
+    const uint32_t bytes = wide ? 2 : 1;
+    tw_lstm_job job;
+    if (tw_lstm_open(&job, call) != TW_OK)
+        return TW_E_SCHEDULE;
+    const uint32_t state = (uint32_t)job.batch * (uint32_t)job.outputs;
+    char *h = (char *)call->memory;
+    int16_t *c = (int16_t *)(void *)(h + tw_lstm_cell_offset(state, bytes));
+    if (job.first) {
+        tw_lstm_copy_state(c, tw_lstm_operand(call, 5), state * 2u);
+        if (tw_lstm_operand(call, 4))
+            tw_lstm_copy_state(h, tw_lstm_operand(call, 4), state * bytes);
+        else /* int16 has no zero point */
+            memset(h, wide ? 0 : job.y->tensor->zero_point, state * bytes);
+    }
+    for (int32_t n = 0; n < job.batch; n++)
+        for (int32_t t = 0; t < job.steps; t++)
+            step(&job, wide,
+                 (const char *)job.x->data +
+                     tw_lstm_at(job.x, n, t + job.skipped) * (ptrdiff_t)bytes,
+                 h + (ptrdiff_t)n * job.outputs * (ptrdiff_t)bytes, c + (ptrdiff_t)n * job.outputs,
+                 (char *)job.y->data + tw_lstm_at(job.y, n, t) * (ptrdiff_t)bytes);
+    if (job.last) {
+        tw_lstm_save_state(tw_lstm_result(call, 1), h, state * bytes);
+        tw_lstm_save_state(tw_lstm_result(call, 2), c, state * 2u);
+    }
+    return TW_OK;
+}
+
+static tw_status run_s8(const tw_call *call)
+{
+    return run(call, 0);
+}
+
+static tw_status run_s16(const tw_call *call)
+{
+    return run(call, 1);
+}
+
+/* ---- checks ---- */
+
+static int is_rescale(const tw_lstm_rescale *r, int32_t most)
+{
+    return r->multiplier >= 0 && r->shift >= -31 && r->shift <= most;
+}
+
+/* gates: the largest shift of their sums. */
+static int are_scales(const tw_lstm_scales *s, int32_t gates)
+{
+    for (int g = 0; g < TW_LSTM_GATES; g++)
+        if (!is_rescale(&s->x[g], gates) || !is_rescale(&s->h[g], gates))
+            return 0;
+    return is_rescale(&s->forget, 30) && is_rescale(&s->input, 30) && is_rescale(&s->output, 30) &&
+           s->tanh_multiplier >= 0 && s->tanh_multiplier <= 3 << 12 && s->tanh_shift >= 0 &&
+           s->tanh_shift <= 15 && s->clip >= 0 && s->clip <= INT16_MAX;
+}
+
+static tw_status check(const tw_call *call, int wide, uint64_t *work)
+{
+    const uint32_t bytes = wide ? 2 : 1;
+    const tw_blob *blob = call->blobs;
+    if (tw_lstm_check(call, wide ? TW_S16 : TW_S8, TW_S8, TW_S16, work) != TW_OK ||
+        call->blob_count != (wide ? TW_LSTM_BLOB_H_BIAS : TW_LSTM_BLOBS))
+        return TW_E_CHECK;
+    const uint64_t gates = (uint64_t)call->out[0].tensor->dim[2] * TW_LSTM_GATES;
+    const uint64_t state = tw_lstm_state(call);
+    const int32_t zero = call->out[0].tensor->zero_point;
+    if (blob[TW_LSTM_BLOB_SCALES].bytes != sizeof(tw_lstm_scales) ||
+        blob[TW_LSTM_BLOB_SIGMOID].bytes != TW_SIGMOID_POINTS * 2u ||
+        blob[TW_LSTM_BLOB_BIAS].bytes != gates * (wide ? 8u : 4u) ||
+        (!wide && blob[TW_LSTM_BLOB_H_BIAS].bytes != gates * 4u) || zero < INT8_MIN ||
+        zero > INT8_MAX || (wide && zero != 0) ||
+        !are_scales((const tw_lstm_scales *)blob[TW_LSTM_BLOB_SCALES].data, wide ? 14 : 30) ||
+        !tw_sigmoid_rises((const uint16_t *)blob[TW_LSTM_BLOB_SIGMOID].data))
+        return TW_E_CHECK;
+    return tw_lstm_cell_offset(state, bytes) + state * 2u <= call->memory_bytes &&
+                   gates * 2u <= call->scratch_bytes
+               ? TW_OK
+               : TW_E_CHECK;
+}
+
+static tw_status check_s8(const tw_call *call, uint64_t *work)
+{
+    return check(call, 0, work);
+}
+
+static tw_status check_s16(const tw_call *call, uint64_t *work)
+{
+    return check(call, 1, work);
+}
+
+TW_KERNEL(lstm, s8, run_s8, check_s8);
+TW_KERNEL(lstm, s16, run_s16, check_s16);
