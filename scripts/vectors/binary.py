@@ -88,6 +88,15 @@ def main():
             a = random.integers(0, np.iinfo(dtype).max, (1, 4, 3), dtype=dtype, endpoint=True)
             b = random.integers(0, 8, (3,)).astype(dtype)
             both(op, "BitShift", a, b, {"direction": direction})
+    for dtype in (np.int8, np.int32, np.int64, np.uint16):
+        limits = np.iinfo(dtype)
+        bits = 8 * np.dtype(dtype).itemsize
+        a = random.integers(limits.min, limits.max, (1, 4, 3), dtype=dtype, endpoint=True)
+        b = np.asarray([3, bits + 2, -1 if limits.min < 0 else 0], dtype)
+        case("ArithmeticShiftRight", np.dtype(dtype).name, NUMPY, a, b, np.right_shift(a, np.clip(b, 0, bits - 1)))
+    a, b = (random.uniform(-3, 3, s).astype(np.float32) for s in ((1, 4, 3), (3,)))
+    a[0, 0], b[0] = [0, -0.0, np.inf], -1
+    case("Atan2", "float32", NUMPY, a, b, np.arctan2(a.astype(np.float64), b.astype(np.float64)).astype(np.float32))
     file.write("src/ops/binary.txt")
 
 

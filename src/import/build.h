@@ -126,6 +126,8 @@ tw_value *tw_build_expand(tw_builder *b, tw_value *x, const tw_shape *shape);
  * low <= column - row <= high. */
 tw_value *tw_build_iota(tw_builder *b, tw_dtype dtype, int rank, int axis, int32_t count);
 tw_value *tw_build_band(tw_builder *b, int32_t rows, int32_t columns, int64_t low, int64_t high);
+/* The places of a constant's elements that are not zero, as s64: a row or a column for each. */
+tw_value *tw_build_places(tw_builder *b, const tw_value *x, bool by_row);
 tw_value *tw_build_gather(tw_builder *b, tw_value *x, tw_value *indices, int axis, int batch);
 
 /* The same elements under another quantisation (count 0: none). */

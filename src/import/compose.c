@@ -132,6 +132,30 @@ tw_value *tw_build_gather(tw_builder *b, tw_value *x, tw_value *indices, int axi
                      TW_SETTINGS(tw_set_int("axis", axis), tw_set_int("batch_dims", batch)));
 }
 
+tw_value *tw_build_places(tw_builder *b, const tw_value *x, bool by_row)
+{
+    int rank = x->shape.rank;
+    int64_t elements = tw_shape_elements(&x->shape), count = 0, found = 0;
+    for (int64_t i = 0; i < elements; i++)
+        count += tw_constant_at(x, i) != 0;
+    if (count * rank * 8 > TW_BUILD_LIMIT) {
+        tw_fail(b->diag, TW_CODE_UNSUPPORTED, b->node, NULL,
+                "a list of %lld places; at most %d bytes of them are made", (long long)count,
+                TW_BUILD_LIMIT);
+        return NULL;
+    }
+    const int32_t dim[2] = {by_row ? (int32_t)count : rank, by_row ? rank : (int32_t)count};
+    int64_t *data = tw_alloc(b->arena, (size_t)(count * rank) * 8 + 1);
+    for (int64_t i = 0; i < elements; i++) {
+        if (tw_constant_at(x, i) == 0)
+            continue;
+        for (int64_t k = rank - 1, rest = i; k >= 0; rest /= x->shape.dim[k--])
+            data[by_row ? found * rank + k : k * count + found] = rest % x->shape.dim[k];
+        found++;
+    }
+    return tw_build_data(b, tw_shape_of(TW_S64, 2, dim), data);
+}
+
 /* --- weights ----------------------------------------------------------------------------------- */
 
 static bool is_op(const tw_value *value, const char *op)

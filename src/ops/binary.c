@@ -218,9 +218,11 @@ static bool shape_bool(const tw_shape_call *call)
 #define TW_LOGIC(code, Name, symbol, TYPES, onnx, formula, expression)                             \
     RECORD(symbol, shape_same, lower_logic, onnx, formula, LIMITS_##TYPES, SAMPLES_##TYPES(#Name))
 #define LIMITS_BOOL "bool"
+#define LIMITS_REAL "f32"
 #define LIMITS_INTEGERS "plain integers"
 #define LIMITS_UNSIGNED "plain unsigned integers"
 #define SAMPLES_BOOL(Name) SAMPLES("bool", "0", "2", Name)
+#define SAMPLES_REAL(Name) SAMPLES("f32", "-3", "3", Name)
 #define SAMPLES_INTEGERS(Name) SAMPLES("s32", "-1000", "1000", Name)
 #define SAMPLES_UNSIGNED(Name) SAMPLES("u8", "0", "256", Name)
 #include "ops/binary.def"

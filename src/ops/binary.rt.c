@@ -128,6 +128,7 @@ static uint64_t power(uint64_t base, uint64_t exponent)
     PLAIN_KERNEL(symbol, signature, T, U, uint8_t, dtype, TW_BOOL, e)
 
 #define LOGIC_BOOL(symbol, e) TO_SAME(symbol, bool, uint8_t, uint32_t, TW_BOOL, e)
+#define LOGIC_REAL(symbol, e) TO_SAME(symbol, f32, float, uint32_t, TW_F32, e)
 #define LOGIC_INTEGERS(symbol, e) INTEGER_TYPES(TO_SAME, symbol, e)
 #define LOGIC_UNSIGNED(symbol, e) UNSIGNED_TYPES(TO_SAME, symbol, e)
 

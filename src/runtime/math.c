@@ -455,6 +455,20 @@ float tw_atanf(float x)
     return tw_copysignf(y, x);
 }
 
+float tw_atan2f(float y, float x)
+{
+    float a = tw_absf(y), b = tw_absf(x), angle;
+    if (tw_isnan(x) || tw_isnan(y))
+        return x + y;
+    if (a == b) /* both may be zero, or infinite */
+        angle = a == 0.0f ? 0.0f : 0x1.921fb6p-1f;
+    else
+        angle = a < b ? tw_atanf(a / b) : 0x1.921fb6p+0f - (tw_atanf(b / a) + 0x1.777a5cp-25f);
+    if (tw_copysignf(1.0f, x) < 0.0f)
+        angle = 0x1.921fb6p+1f - (angle + 0x1.777a5cp-24f);
+    return tw_copysignf(angle, y);
+}
+
 /* ---- hyperbolic functions ---- */
 
 float tw_sinhf(float x)

@@ -237,6 +237,7 @@ float tw_tanf(float x);
 float tw_asinf(float x);
 float tw_acosf(float x);
 float tw_atanf(float x);
+float tw_atan2f(float y, float x);
 float tw_sinhf(float x);
 float tw_coshf(float x);
 float tw_tanhf(float x);

@@ -166,6 +166,31 @@ static void remainders(void **state)
     assert_true(tw_floor_modf(-7.5f, 2.0f) == 0.5f);
 }
 
+static void angles(void **state)
+{
+    (void)state;
+    static const float special[] = {0.0f, 1.0f, 3.0f, 0x1p-126f, 0x1.fffffep127f, INFINITY};
+    enum { SPECIAL = sizeof special / sizeof *special };
+    uint64_t seed = 3;
+    double worst = 0;
+    for (int i = 0; i < 400000; i++) {
+        uint64_t r = next_random(&seed);
+        float y = tw_float_of((uint32_t)r), x = tw_float_of((uint32_t)(r >> 32));
+        if (i % 2) /* not far from each other */
+            x = tw_float_of((tw_bits_of(x) & 0x80FFFFFFu) | (tw_bits_of(y) & 0x7F000000u));
+        double error = ulps(tw_atan2f(y, x), atan2((double)y, (double)x));
+        worst = error > worst ? error : worst;
+    }
+    if (worst > 2.5)
+        fail_msg("atan2 is off by %.3f ulp", worst);
+    for (int i = 0; i < 4 * SPECIAL * SPECIAL; i++) {
+        float y = special[i / 4 % SPECIAL], x = special[i / 4 / SPECIAL];
+        y = i & 1 ? -y : y;
+        x = i & 2 ? -x : x;
+        assert_true(ulps(tw_atan2f(y, x), atan2((double)y, (double)x)) <= 2.5);
+    }
+}
+
 /* Domain errors give one NaN pattern, whatever the processor's own would be. */
 static void special_values(void **state)
 {
@@ -218,7 +243,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accuracy),    cmocka_unit_test(power),
         cmocka_unit_test(remainders),  cmocka_unit_test(special_values),
-        cmocka_unit_test(to_integers),
+        cmocka_unit_test(to_integers), cmocka_unit_test(angles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

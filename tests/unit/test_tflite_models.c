@@ -21,15 +21,11 @@ static const char *const refused[] = {
 static const char *const inexact[] = {"dtln_1_hybrid", "mlperf_kws_hybrid"};
 
 static const char *const refused_operators[] = {
-    "gather_nd",
     "lstm",
     "lstm_calibrated",
     "lstm_quantized",
     "multi_subgraphs_while",
     "nested_while",
-    "resource_vars_calibrated",
-    "simple_atan2_op",
-    "simple_topk_op",
     "unidirectional_sequence_lstm",
     "unidirectional_sequence_lstm_calibrated",
     "unidirectional_sequence_lstm_quantized",

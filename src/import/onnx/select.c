@@ -190,33 +190,12 @@ bool tw_onnx_op_compress(tw_onnx_node *n)
 /* The places of elements that are not zero: one column each. */
 bool tw_onnx_op_non_zero(tw_onnx_node *n)
 {
-    tw_value *x = n->in[0];
-    int rank = x->shape.rank, count = 0;
-    if (!tw_build_known(n->b, x))
+    if (!tw_build_known(n->b, n->in[0]))
         return TW_ONNX_UNSUPPORTED(n,
                                    "the input ('%s') is computed while the network runs: the "
                                    "result has no fixed shape",
-                                   x->name);
-    int64_t elements = tw_shape_elements(&x->shape);
-    for (int64_t i = 0; i < elements; i++)
-        count += tw_constant_at(x, i) != 0;
-    int32_t dim[2] = {rank, count};
-    if ((int64_t)count * rank * 8 > TW_BUILD_LIMIT)
-        return TW_ONNX_UNSUPPORTED(n, "%d places; at most %d bytes of them are made", count,
-                                   TW_BUILD_LIMIT);
-    int64_t *data = tw_alloc(n->b->arena, (size_t)count * (size_t)rank * 8 + 1);
-    int found = 0;
-    for (int64_t i = 0; i < elements; i++) {
-        if (tw_constant_at(x, i) == 0)
-            continue;
-        int64_t rest = i;
-        for (int k = rank - 1; k >= 0; k--) {
-            data[k * count + found] = rest % x->shape.dim[k];
-            rest /= x->shape.dim[k];
-        }
-        found++;
-    }
-    return tw_onnx_bind(n, 0, tw_build_data(n->b, tw_shape_of(TW_S64, 2, dim), data));
+                                   n->in[0]->name);
+    return tw_onnx_bind(n, 0, tw_build_places(n->b, n->in[0], false));
 }
 
 /* --- cut or filled up -------------------------------------------------------------------------- */

@@ -184,7 +184,7 @@ bool tw_tfl_op_rank(tw_tfl_node *n)
 }
 
 /* Extents from a list, each from 0 up. */
-static bool read_shape(tw_tfl_node *n, int i, tw_dtype dtype, tw_shape *shape)
+bool tw_tfl_shape_in(tw_tfl_node *n, int i, tw_dtype dtype, tw_shape *shape)
 {
     tw_tfl_list list;
     int64_t elements = 1;
@@ -215,7 +215,7 @@ bool tw_tfl_op_fill(tw_tfl_node *n)
 {
     tw_value *value = tw_tfl_in(n, 1);
     tw_shape shape;
-    if (!value || !read_shape(n, 0, value->shape.dtype, &shape))
+    if (!value || !tw_tfl_shape_in(n, 0, value->shape.dtype, &shape))
         return false;
     if (tw_shape_elements(&value->shape) != 1)
         return TW_TFL_FAIL(n, "the value must be a single element");
@@ -269,23 +269,6 @@ bool tw_tfl_op_range(tw_tfl_node *n)
 
 /* --- broadcasting ------------------------------------------------------------------------------ */
 
-/* Copies of the whole behind one another. */
-static tw_value *repeat(tw_tfl_node *n, tw_value *x, int axis, int64_t times)
-{
-    enum { MOST = 1 << 12 };
-    if (!x || times == 1)
-        return x;
-    if (times < 1 || times > MOST) {
-        TW_TFL_UNSUPPORTED(n, "%lld copies along axis %d; 1 to %d are supported", (long long)times,
-                           axis, MOST);
-        return NULL;
-    }
-    tw_value **parts = tw_alloc_array(n->import->scratch, (size_t)times, sizeof *parts);
-    for (int64_t i = 0; i < times; i++)
-        parts[i] = x;
-    return tw_build_concat(n->b, parts, (int)times, axis);
-}
-
 bool tw_tfl_op_tile(tw_tfl_node *n)
 {
     tw_value *x = tw_tfl_in(n, 0);
@@ -295,31 +278,26 @@ bool tw_tfl_op_tile(tw_tfl_node *n)
     if (list.count != x->shape.rank)
         return TW_TFL_FAIL(n, "%d numbers of copies for %d axes", list.count, x->shape.rank);
     for (int i = 0; i < list.count; i++)
-        x = repeat(n, x, i, list.v[i]);
-    return tw_tfl_set(n, 0, x);
+        if (list.v[i] < 0)
+            return TW_TFL_FAIL(n, "%lld copies along axis %d", (long long)list.v[i], i);
+    return tw_tfl_set(
+        n, 0, tw_build1(n->b, "Tile", x, TW_SETTINGS(tw_set_ints("repeats", list.count, list.v))));
 }
 
 bool tw_tfl_op_broadcast_to(tw_tfl_node *n)
 {
     tw_value *x = tw_tfl_in(n, 0);
     tw_shape shape;
-    int64_t dim[TW_MAX_RANK];
-    if (!x || !read_shape(n, 1, x->shape.dtype, &shape))
+    if (!x || !tw_tfl_shape_in(n, 1, x->shape.dtype, &shape))
         return false;
     int lead = shape.rank - x->shape.rank;
     if (lead < 0)
         return TW_TFL_FAIL(n, "the shape has fewer axes than the input");
-    for (int i = 0; i < shape.rank; i++)
-        dim[i] = i < lead ? 1 : x->shape.dim[i - lead];
-    if (lead > 0)
-        x = tw_build_reshape(n->b, x, shape.rank, dim);
-    for (int i = 0; i < shape.rank; i++) {
-        if (dim[i] != 1 && dim[i] != shape.dim[i])
-            return TW_TFL_FAIL(n, "extent %lld of axis %d does not broadcast to %d",
-                               (long long)dim[i], i, (int)shape.dim[i]);
-        x = dim[i] == 1 ? repeat(n, x, i, shape.dim[i]) : x;
-    }
-    return tw_tfl_set(n, 0, x);
+    for (int i = lead; i < shape.rank; i++)
+        if (x->shape.dim[i - lead] != 1 && x->shape.dim[i - lead] != shape.dim[i])
+            return TW_TFL_FAIL(n, "extent %d of axis %d does not broadcast to %d",
+                               (int)x->shape.dim[i - lead], i, (int)shape.dim[i]);
+    return tw_tfl_set(n, 0, tw_build_expand(n->b, x, &shape));
 }
 
 /* The shape that two shapes broadcast to. */

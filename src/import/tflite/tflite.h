@@ -116,6 +116,8 @@ typedef struct tw_tfl_list {
 } tw_tfl_list;
 bool tw_tfl_list_in(tw_tfl_node *n, int i, const char *what, tw_tfl_list *list);
 
+/* Extents from input i, each from 0 up, as a shape of the type. */
+bool tw_tfl_shape_in(tw_tfl_node *n, int i, tw_dtype dtype, tw_shape *shape);
 /* An axis, counted from the end where negative, of `rank` axes. */
 bool tw_tfl_axis(tw_tfl_node *n, int64_t axis, int rank, int *out);
 
