@@ -9,6 +9,7 @@
 #include "import/tensor_file.h"
 #include "model.h"
 #include "output.h"
+#include "per_node.h"
 #include "streams.h"
 #include "testcase.h"
 
@@ -20,7 +21,8 @@ typedef struct tw_verdict {
     tw_shape *shapes;
     uint32_t count;
     bool failed;
-    char message[512]; /* the first failure */
+    char message[512];      /* the first failure */
+    char node[256], op[64]; /* of the first tensor that differs, where that is known */
 } tw_verdict;
 
 static bool prepare_verdict(tw_cli *cli, tw_verdict *verdict)
@@ -52,20 +54,11 @@ static void prepare_outputs(tw_cli *cli, tw_verdict *verdict, const tw_session *
 static void index_text(const tw_shape *shape, int64_t index, uint64_t steps, char *text,
                        size_t bytes)
 {
-    int64_t elements = tw_shape_elements(shape), at = elements ? index % elements : 0;
-    int64_t place[TW_MAX_RANK] = {0};
+    int64_t elements = tw_shape_elements(shape);
     size_t n = 0;
-    for (int i = shape->rank - 1; i >= 0; i--) {
-        place[i] = at % (shape->dim[i] ? shape->dim[i] : 1);
-        at /= shape->dim[i] ? shape->dim[i] : 1;
-    }
     if (steps > 1)
         n += (size_t)snprintf(text, bytes, "step %" PRId64 " ", elements ? index / elements : 0);
-    n += (size_t)snprintf(text + n, bytes - n, "[");
-    for (int i = 0; i < shape->rank && n < bytes; i++)
-        n += (size_t)snprintf(text + n, bytes - n, "%s%" PRId64, i ? "," : "", place[i]);
-    if (n < bytes)
-        snprintf(text + n, bytes - n, "]");
+    cli_place(shape, elements ? index % elements : 0, text + n, bytes - n);
 }
 
 static void fail_verdict(tw_verdict *verdict, const char *text)
@@ -95,6 +88,12 @@ static void compare_output(tw_cli *cli, tw_verdict *verdict, const cli_job *job,
                            " values differ beyond the tolerance; the first, at %s, is %.9g where "
                            "%.9g is expected",
                            verdict->names[i], d->differing, elements, place, d->got, d->want));
+}
+
+/* JSON has no infinity. */
+static json_t *json_number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_string("inf");
 }
 
 /* ---- test folders ---- */
@@ -331,13 +330,100 @@ static bool expect_model(tw_cli *cli, const cli_job *job, tw_verdict *verdict)
     return ok;
 }
 
+/* Inputs that nobody gave, from the folder where it has them. */
+static bool inputs_from(tw_cli *cli, const char *folder, cli_job *job)
+{
+    for (uint32_t i = 0; i < job->session->model.input_count; i++) {
+        const char *name = cli_tensor_name(cli, job->session, false, i);
+        const char *file = job->inputs[i].data ? NULL : cli_tensor_file(cli, folder, name);
+        if (file && !cli_read_stream(cli, file, tw_input_tensor(&job->session->model, i),
+                                     job->steps, &job->inputs[i]))
+            return false;
+    }
+    return true;
+}
+
+/* The outputs that the folder has are the expected ones. */
+static bool expect_folder(tw_cli *cli, const char *folder, const cli_job *job, tw_verdict *verdict)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < job->session->model.output_count; i++) {
+        const char *file = cli_tensor_file(cli, folder, verdict->names[i]);
+        cli_stream want;
+        if (!file)
+            continue;
+        if (!cli_read_stream(cli, file, tw_output_tensor(&job->session->model, i), job->steps,
+                             &want))
+            return false;
+        compare_output(cli, verdict, job, i, want.data, want.steps);
+        found++;
+    }
+    return found || cli_has(cli, TW_OPTION_per_node) ||
+           tw_fail(&cli->diag, TW_CODE_FAILED, NULL, NULL,
+                   "%.200s has a file for none of the outputs; the first one's would be %.80s.npy",
+                   folder, verdict->names[0]);
+}
+
+/* The first tensor that differs says more than the outputs, which differ because of it. */
+static bool verify_nodes(tw_cli *cli, const cli_job *job, tw_verdict *verdict)
+{
+    cli_parting parting;
+    if (!cli_verify_per_node(cli, job, cli_value(cli, TW_OPTION_against), &verdict->tolerance,
+                             &parting))
+        return false;
+    json_object_set_new(cli->json, "tensors", json_integer((json_int_t)parting.tensors));
+    if (!parting.tensors)
+        return tw_fail(&cli->diag, TW_CODE_FAILED, NULL, NULL,
+                       "%.200s has a file for none of the model's tensors",
+                       cli_value(cli, TW_OPTION_against));
+    if (!cli->json_wanted)
+        printf("%" PRIu64 " tensors compared\n", parting.tensors);
+    if (!parting.found)
+        return true;
+    const tw_difference *d = &parting.difference;
+    json_t *first = json_object();
+    json_object_set_new(first, "tensor", cli_json_text(parting.tensor));
+    json_object_set_new(first, "node", cli_json_text(parting.node));
+    json_object_set_new(first, "operator", cli_json_text(parting.op));
+    json_object_set_new(first, "index", cli_json_text(parting.place));
+    json_object_set_new(first, "got", json_number(d->got));
+    json_object_set_new(first, "want", json_number(d->want));
+    json_object_set_new(cli->json, "first_difference", first);
+    verdict->failed = true;
+    snprintf(verdict->node, sizeof verdict->node, "%s", parting.node);
+    snprintf(verdict->op, sizeof verdict->op, "%s", parting.op);
+    snprintf(verdict->message, sizeof verdict->message,
+             "tensor %.80s is the first that differs: %" PRId64 " of %" PRId64
+             " values; at %s it is %.9g where %.9g is expected",
+             parting.tensor, d->differing, parting.elements, parting.place, d->got, d->want);
+    return true;
+}
+
+static bool check_options(tw_cli *cli)
+{
+    bool against = cli_has(cli, TW_OPTION_against), per_node = cli_has(cli, TW_OPTION_per_node);
+    if (!against && !cli_has(cli, TW_OPTION_expect))
+        return cli_usage(cli,
+                         "say what is expected: --expect [NAME=]FILE or --against PLAN|MODEL|DIR");
+    if (!per_node)
+        return true;
+    if (!against)
+        return cli_usage(cli, "--per-node needs --against MODEL|DIR");
+    if (cli_has(cli, TW_OPTION_steps) || cli_has(cli, TW_OPTION_feed))
+        return cli_usage(cli, "--per-node looks at one step, without --steps and --feed");
+    if (cli_is_plan(cli->operands[0]) || cli_is_plan(cli_value(cli, TW_OPTION_against)))
+        return cli_usage(cli, "--per-node needs models: a plan has no other tensors than its own");
+    return true;
+}
+
 static bool verify_model(tw_cli *cli, tw_verdict *verdict)
 {
     cli_model model;
     uint64_t steps = 1;
-    bool against = cli_has(cli, TW_OPTION_against);
-    if (!against && !cli_has(cli, TW_OPTION_expect))
-        return cli_usage(cli, "say what is expected: --expect [NAME=]FILE or --against PLAN|MODEL");
+    const char *against = cli_value(cli, TW_OPTION_against);
+    bool folder = against && cli_is_folder(against);
+    if (!check_options(cli))
+        return false;
     if (!cli_whole(cli, TW_OPTION_steps, 1, CLI_MAX_STEPS, &steps))
         return false;
     bool ok = cli_model_open(cli, cli->operands[0], NULL, &model);
@@ -345,23 +431,19 @@ static bool verify_model(tw_cli *cli, tw_verdict *verdict)
     if (ok) {
         cli_job job = cli_job_new(cli, &model.session, steps);
         prepare_outputs(cli, verdict, &model.session);
-        ok = cli_job_bind(cli, &job);
-        if (ok && against && !cli_has(cli, TW_OPTION_input))
+        ok = cli_job_bind(cli, &job) && (!folder || inputs_from(cli, against, &job));
+        if (ok && against && !folder && !cli_has(cli, TW_OPTION_input))
             cli_job_fill_random(cli, &job, 1);
         ok = ok && cli_job_run(cli, &job) && expect_files(cli, &job, verdict) &&
-             (!against || expect_model(cli, &job, verdict));
+             (!folder || expect_folder(cli, against, &job, verdict)) &&
+             (!against || folder || expect_model(cli, &job, verdict)) &&
+             (!cli_has(cli, TW_OPTION_per_node) || verify_nodes(cli, &job, verdict));
     }
     cli_model_close(&model);
     return ok;
 }
 
 /* ---- the command ---- */
-
-/* JSON has no infinity. */
-static json_t *json_number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_string("inf");
-}
 
 static void report(tw_cli *cli, const tw_verdict *verdict, const char *result, const char *message)
 {
@@ -399,14 +481,14 @@ static bool run(tw_cli *cli)
     bool folder = cli_is_folder(cli->operands[0]);
     if (folder && (cli_has(cli, TW_OPTION_input) || cli_has(cli, TW_OPTION_expect) ||
                    cli_has(cli, TW_OPTION_against) || cli_has(cli, TW_OPTION_steps) ||
-                   cli_has(cli, TW_OPTION_feed)))
+                   cli_has(cli, TW_OPTION_feed) || cli_has(cli, TW_OPTION_per_node)))
         return cli_usage(cli, "a test folder brings its own inputs, outputs and steps");
     bool ok = folder ? verify_folder(cli, &verdict) : verify_model(cli, &verdict);
     if (cli->diag.code == TW_CODE_USAGE)
         return false;
     if (ok && verdict.failed) {
         snprintf(cli->diag.file, sizeof cli->diag.file, "%s", cli->operands[0]);
-        ok = tw_fail(&cli->diag, TW_CODE_FAILED, NULL, NULL, "%s", verdict.message);
+        ok = tw_fail(&cli->diag, TW_CODE_FAILED, verdict.node, verdict.op, "%s", verdict.message);
     }
     report(cli, &verdict,
            ok                                      ? "pass"
@@ -417,24 +499,27 @@ static bool run(tw_cli *cli)
 }
 
 static const tw_option_id options[] = {
-    TW_OPTION_input,   TW_OPTION_expect,      TW_OPTION_against,      TW_OPTION_steps,
-    TW_OPTION_feed,    TW_OPTION_rtol,        TW_OPTION_atol,         TW_OPTION_lsb,
-    TW_OPTION_memory,  TW_OPTION_input_shape, TW_OPTION_io_layout,    TW_OPTION_input_rows,
-    TW_OPTION_backend, TW_OPTION_prefer,      TW_OPTION_random_bands, TW_OPTION_json,
-    TW_OPTION_COUNT};
+    TW_OPTION_input,      TW_OPTION_expect,  TW_OPTION_against,     TW_OPTION_per_node,
+    TW_OPTION_steps,      TW_OPTION_feed,    TW_OPTION_rtol,        TW_OPTION_atol,
+    TW_OPTION_lsb,        TW_OPTION_memory,  TW_OPTION_input_shape, TW_OPTION_io_layout,
+    TW_OPTION_input_rows, TW_OPTION_backend, TW_OPTION_prefer,      TW_OPTION_random_bands,
+    TW_OPTION_json,       TW_OPTION_COUNT};
 
 const tw_command tw_command_verify = {
     .name = "verify",
     .summary = "compare what a model computes with what it should",
     .synopsis = "TESTDIR|MODEL|PLAN",
-    .about = "Compiles and runs the model and compares its outputs. TESTDIR is an ONNX test-case "
-             "folder (model.onnx, test_data_set_0/input_0.pb, ...) or a folder with a model and "
-             "io.tsv (tab-separated: role in|out|const|state, name, dtype, shape, steps, file). A "
-             "value passes when |got - expected| <= atol + rtol * |expected|; NaN equals NaN; "
-             "integers and booleans must be equal.",
+    .about =
+        "Compiles and runs the model and compares its outputs. TESTDIR is an ONNX test-case "
+        "folder (model.onnx, test_data_set_0/input_0.pb, ...) or a folder with a model and "
+        "io.tsv (tab-separated: role in|out|const|state, name, dtype, shape, steps, file). A "
+        "value passes when |got - expected| <= atol + rtol * |expected|; NaN equals NaN; "
+        "integers and booleans must be equal. With --per-node the model is compiled up to each of "
+        "its tensors in turn, until one differs.",
     .examples = "  tilewright verify testdata/test_softmax_axis_1\n"
                 "  tilewright verify model.onnx --input x.npy --expect y.npy --rtol 1e-4\n"
-                "  tilewright verify model.onnx -m 64K --random-bands 1 --against model.onnx\n",
+                "  tilewright verify model.onnx -m 64K --random-bands 1 --against model.onnx\n"
+                "  tilewright verify model.onnx --against tensors/ --per-node\n",
     .options = options,
     .least_operands = 1,
     .most_operands = 1,

@@ -6,7 +6,7 @@
 #include "base/sha256.h"
 #include "emit/emit.h"
 #include "import/import.h"
-#include "normalize/normalize.h"
+#include "normalize/pass.h"
 #include "plan/ends.h"
 #include "plan/schedule.h"
 
@@ -55,6 +55,22 @@ static const tw_report_tensor *report_tensors(tw_arena *arena, tw_value *const *
     return rows;
 }
 
+/* The graph with that one output, and nothing that it does not need. */
+static bool keep_only(tw_graph *graph, const tw_compile_options *options, tw_diag *diag)
+{
+    const char *name = options->only;
+    if (!name)
+        return true;
+    for (int i = 0; i < graph->value_count; i++) {
+        if (strcmp(graph->values[i]->name, name) != 0)
+            continue;
+        graph->output_count = 0;
+        tw_graph_output(graph, graph->values[i]);
+        return tw_pass_dead(graph, options, diag);
+    }
+    return tw_fail(diag, TW_CODE_FAILED, NULL, NULL, "the model has no tensor '%.256s'", name);
+}
+
 /* The stages. `graph` and `out->report` stay filled in as far as the pipeline came. */
 static bool compile(const char *model, const tw_compile_options *options, tw_compiled *out,
                     tw_diag *diag)
@@ -66,7 +82,7 @@ static bool compile(const char *model, const tw_compile_options *options, tw_com
     tw_import_options import = {options->input_shapes, options->input_shape_count, options->offered,
                                 options->offered_count};
     tw_graph *graph = tw_import(arena, model, &import, &origin.format, diag);
-    if (!graph || !tw_graph_check(graph, diag))
+    if (!graph || !keep_only(graph, options, diag) || !tw_graph_check(graph, diag))
         return false;
     dump(options, "import", graph);
     if (!tw_normalize(graph, options, diag))

@@ -94,8 +94,10 @@ typedef struct tw_compile_options {
     const char *backends;   /* comma-separated, `name` or `name:cpu`; null: "reference" */
     const char *input_rows; /* the input that the caller feeds row by row while the plan runs; null:
                                every input is whole before the run */
-    bool strip;             /* leave names out of the plan */
-    uint64_t random_bands;  /* for tests: not 0 splits every step into random bands of this seed */
+    const char *only; /* compile the model up to this tensor, which is its only output then; null:
+                               the whole model */
+    bool strip;       /* leave names out of the plan */
+    uint64_t random_bands; /* for tests: not 0 splits every step into random bands of this seed */
 
     /* Called after each stage and pass with its name ("import", "fold", ...); may be null. */
     void (*dump)(void *user, const char *stage, const struct tw_graph *graph);
