@@ -151,7 +151,8 @@ static bool is_candidate(tw_cli *cli, const tw_sides *sides, const tw_node *node
     if (!node->out[0])
         return false;
     bool moves = node->op->kind == TW_MOVE || node->op->kind == TW_VIEW;
-    return sides->folder ? cli_tensor_file(cli, sides->against, node->out[0]->name) != NULL : !moves;
+    return sides->folder ? cli_tensor_file(cli, sides->against, node->out[0]->name) != NULL
+                         : !moves;
 }
 
 bool cli_verify_per_node(tw_cli *cli, const cli_job *job, const char *against,

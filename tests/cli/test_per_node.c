@@ -92,8 +92,10 @@ static void first_difference(void **state)
     json_decref(json);
     r = tw_process("verify net.twir --against tensors --per-node --atol 0.5");
     expect_status(r, 1);
-    expect_text(r.err, "net.twir: r (Relu): tensor r is the first that differs: 1 of 2 values; at [0,0] it is 6 "
-                       "where 7 is expected");
+    expect_text(
+        r.err,
+        "net.twir: r (Relu): tensor r is the first that differs: 1 of 2 values; at [0,0] it is 6 "
+        "where 7 is expected");
 }
 
 static void against_model(void **state)
@@ -101,7 +103,8 @@ static void against_model(void **state)
     (void)state;
     write_tensors();
     expect_status(tw_process("verify net.twir --against net.twir --per-node --random-bands 1"), 0);
-    tw_result r = tw_process("verify net.twir --against other.twir --per-node --input tensors/x.bin");
+    tw_result r =
+        tw_process("verify net.twir --against other.twir --per-node --input tensors/x.bin");
     expect_status(r, 1);
     expect_text(r.err, "layer one (FullyConnected): tensor a/b is the first that differs: 1 of 2 "
                        "values; at [0,1] it is -6 where -7 is expected");
