@@ -32,7 +32,7 @@ static bool bounds_of(const tw_node *node, tw_clamp *bounds, int *data)
 static bool takes_bounds(const tw_node *node)
 {
     if (tw_is_weighted(node) || tw_is(node, TW_OPCODE_matmul) || tw_is(node, TW_OPCODE_max_pool) ||
-        tw_is(node, TW_OPCODE_average_pool) || tw_is_reduce(node))
+        tw_is(node, TW_OPCODE_average_pool) || tw_is_reduce(node) || tw_is_norm(node))
         return true;
     switch (node->op->code) {
     case TW_OPCODE_add:

@@ -32,6 +32,12 @@ static inline bool tw_is_reduce(const tw_node *node)
 {
     return node && node->op->code >= 400 && node->op->code < 450;
 }
+/* Normalize and its relatives (norm.def). */
+static inline bool tw_is_norm(const tw_node *node)
+{
+    return node && node->op->code >= TW_OPCODE_normalize &&
+           node->op->code <= TW_OPCODE_l2_normalize;
+}
 
 /* Cast, Quantize, Dequantize, Requantize. */
 bool tw_is_conversion(const tw_node *node);

@@ -163,11 +163,6 @@ static bool carries_axes(const tw_node *node)
     case TW_OPCODE_softmax:
     case TW_OPCODE_log_softmax:
     case TW_OPCODE_lrn:
-    case TW_OPCODE_normalize:
-    case TW_OPCODE_rms_normalize:
-    case TW_OPCODE_standardize:
-    case TW_OPCODE_l1_normalize:
-    case TW_OPCODE_l2_normalize:
     case TW_OPCODE_concat:
     case TW_OPCODE_slice:
     case TW_OPCODE_pad:
@@ -177,7 +172,7 @@ static bool carries_axes(const tw_node *node)
     case TW_OPCODE_top_indices:
     case TW_OPCODE_cum_sum:
     case TW_OPCODE_cum_prod: return true;
-    default: return false;
+    default: return tw_is_norm(node);
     }
 }
 
