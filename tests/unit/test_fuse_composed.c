@@ -15,11 +15,12 @@
 /* Before the nodes of each case: x, and constants after their values. */
 #define HEAD                                                                                       \
     "graph \"g\" {\n  input %x : f32[2,3,4]\n  input %z : f32[2,3,4]\n"                            \
-    "  const %half : f32[] = [0.5]\n  const %one : f32[] = [1]\n  const %two : f32[1] = [2]\n"         \
-    "  const %three : f32[] = [3]\n  const %six : f32[] = [6]\n  const %sixth : f32[] = [0.16666667]\n"  \
-    "  const %eps : f32[] = [0.01]\n  const %root2 : f32[] = [1.4142135]\n"                            \
-    "  const %inverse2 : f32[] = [0.70710677]\n  const %c : f32[] = [0.044715]\n"                      \
-    "  const %rootpi : f32[] = [0.7978846]\n  const %scale : f32[4] = random 1 1 2\n"                \
+    "  const %half : f32[] = [0.5]\n  const %one : f32[] = [1]\n  const %two : f32[1] = [2]\n"     \
+    "  const %three : f32[] = [3]\n  const %six : f32[] = [6]\n  const %sixth : f32[] = "          \
+    "[0.16666667]\n"                                                                               \
+    "  const %eps : f32[] = [0.01]\n  const %root2 : f32[] = [1.4142135]\n"                        \
+    "  const %inverse2 : f32[] = [0.70710677]\n  const %c : f32[] = [0.044715]\n"                  \
+    "  const %rootpi : f32[] = [0.7978846]\n  const %scale : f32[4] = random 1 1 2\n"              \
     "  const %bias : f32[3,1] = random 2 1 2\n  const %wide : f32[1,1,1,1] = [1]\n"
 #define MEAN(to, from) "  %" to " = ReduceMean (%" from ") {axes=[-1]}\n"
 #define VARIANCE                                                                                   \
@@ -58,29 +59,34 @@ static const struct {
     {"RmsNormalize", MEAN_SQUARE "  %r = Sqrt (%w)\n  %y = Div (%x, %r)\n"},
     {"RmsNormalize", MEAN_SQUARE "  %r = Sqrt (%w)\n  %q = Reciprocal (%r)\n  %n = Mul (%x, %q)\n"
                                  "  %y = Mul (%scale, %n)\n"},
-    {"RmsNormalize", "  %p = Pow (%x, %two)\n" MEAN("v", "p") "  %w = Add (%v, %eps)\n"
-                     "  %r = Rsqrt (%w)\n  %y = Mul (%x, %r)\n"},
-    {"Standardize", MEAN("m", "x") "  %d = Sub (%x, %m)\n  %p = Mul (%d, %d)\n" MEAN("v", "p")
-                        "  %r = Sqrt (%v)\n  %w = Add (%r, %eps)\n  %y = Div (%d, %w)\n"},
-    {"L2Normalize", "  %r = ReduceL2 (%x) {axes=[1]}\n  %w = Max (%r, %eps)\n  %y = Div (%x, %w)\n"},
-    {"L1Normalize", "  %r = ReduceL1 (%x) {axes=[1]}\n  %w = Max (%r, %eps)\n  %y = Div (%x, %w)\n"},
+    {"RmsNormalize",
+     "  %p = Pow (%x, %two)\n" MEAN("v", "p") "  %w = Add (%v, %eps)\n"
+                                              "  %r = Rsqrt (%w)\n  %y = Mul (%x, %r)\n"},
+    {"Standardize", MEAN("m", "x") "  %d = Sub (%x, %m)\n  %p = Mul (%d, %d)\n" MEAN(
+                        "v", "p") "  %r = Sqrt (%v)\n  %w = Add (%r, %eps)\n  %y = Div (%d, %w)\n"},
+    {"L2Normalize",
+     "  %r = ReduceL2 (%x) {axes=[1]}\n  %w = Max (%r, %eps)\n  %y = Div (%x, %w)\n"},
+    {"L1Normalize",
+     "  %r = ReduceL1 (%x) {axes=[1]}\n  %w = Max (%r, %eps)\n  %y = Div (%x, %w)\n"},
 };
 
 /* name: what must not appear. */
 static const struct {
     const char *name, *nodes;
 } distinct[] = {
-    {"Swish", "  %s = Sigmoid (%z)\n  %y = Mul (%s, %x)\n"},          /* of another value */
+    {"Swish", "  %s = Sigmoid (%z)\n  %y = Mul (%s, %x)\n"},              /* of another value */
     {"Swish", "  %s = Sigmoid (%x)\n  %y = Mul (%s, %x)\n  output %s\n"}, /* seen outside */
     {"Swish", "  %s = Sigmoid (%x)\n  %t = Mul (%s, %x)\n  %y = Add (%s, %t)\n"}, /* read twice */
     {"HardSwish", "  %s = HardSigmoid (%x) {alpha=0.2, beta=0.5}\n  %y = Mul (%x, %s)\n"},
     {"Gelu", ERF "  %t = Mul (%x, %s)\n  %y = Mul (%t, %two)\n"},
-    {"Gelu", ERF "  %t = Mul (%s, %half)\n  %u = Mul (%t, %wide)\n  %v = Reshape (%u) {shape=[2,3,4]}\n"
-                 "  %y = Sub (%v, %x)\n"},
-    {"Normalize", MEAN("m", "z") "  %d = Sub (%x, %m)\n  %p = Pow (%d, %two)\n" MEAN("v", "p")
-                      "  %w = Add (%v, %eps)\n  %r = Sqrt (%w)\n  %y = Div (%d, %r)\n"},
-    {"Normalize", "  %m = ReduceMean (%x) {axes=[1]}\n  %d = Sub (%x, %m)\n  %p = Pow (%d, %two)\n" MEAN(
+    {"Gelu",
+     ERF "  %t = Mul (%s, %half)\n  %u = Mul (%t, %wide)\n  %v = Reshape (%u) {shape=[2,3,4]}\n"
+         "  %y = Sub (%v, %x)\n"},
+    {"Normalize", MEAN("m", "z") "  %d = Sub (%x, %m)\n  %p = Pow (%d, %two)\n" MEAN(
                       "v", "p") "  %w = Add (%v, %eps)\n  %r = Sqrt (%w)\n  %y = Div (%d, %r)\n"},
+    {"Normalize",
+     "  %m = ReduceMean (%x) {axes=[1]}\n  %d = Sub (%x, %m)\n  %p = Pow (%d, %two)\n" MEAN(
+         "v", "p") "  %w = Add (%v, %eps)\n  %r = Sqrt (%w)\n  %y = Div (%d, %r)\n"},
     {"RmsNormalize", "  %p = Mul (%x, %x)\n  %v = ReduceMean (%p) {axes=[0], keepdims=0}\n"
                      "  %w = Add (%v, %eps)\n  %r = Sqrt (%w)\n  %y = Div (%x, %r)\n"},
 };
@@ -135,7 +141,8 @@ static void test_operands(void **state)
          2},
         {"  %n = Normalize (%x) {axes=[2], epsilon=0.1}\n  %y = Add (%n, %z)\n", 2},
         {"  %n = Normalize (%x) {axes=[2], epsilon=0.1}\n  %y = Add (%n, %wide)\n", 2},
-        {"  %n = Normalize (%x) {axes=[2], epsilon=0.1}\n  %y = Mul (%n, %scale)\n  output %n\n", 2},
+        {"  %n = Normalize (%x) {axes=[2], epsilon=0.1}\n  %y = Mul (%n, %scale)\n  output %n\n",
+         2},
         {"  %n = Normalize (%x) {axes=[2], epsilon=0.1}\n  %t = Mul (%n, %scale)\n"
          "  %y = Relu (%t)\n",
          1},

@@ -71,8 +71,8 @@ static bool take_operand(tw_graph *graph, tw_node *node, int i, tw_diag *diag)
     tw_value *scale = norm->in_count > 1 ? norm->in[1] : NULL;
     bool is_scale = tw_is(node, TW_OPCODE_mul);
     tw_value *in[] = {x, is_scale ? other : scale, is_scale ? NULL : other};
-    tw_node *made = tw_append(graph, norm->op->code, norm->name, in, is_scale ? 2 : 3,
-                              norm->attributes, diag);
+    tw_node *made =
+        tw_append(graph, norm->op->code, norm->name, in, is_scale ? 2 : 3, norm->attributes, diag);
     tw_remove(norm);
     tw_remove(node);
     return replace(made, node);

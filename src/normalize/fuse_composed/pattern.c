@@ -182,9 +182,7 @@ static bool match_value(const tw_pattern *p, tw_value *value, tw_found *f)
 {
     float element;
     switch (p->kind) {
-    case ANY_X:
-        f->x = f->x ? f->x : value;
-        return f->x == value && !value->data;
+    case ANY_X: f->x = f->x ? f->x : value; return f->x == value && !value->data;
     case EPSILON:
         if (!tw_is_uniform(value, &element) || !(element >= 0) ||
             (f->epsilon >= 0 && f->epsilon != element))
