@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""src/ops/{max_pool,average_pool}.txt: float and uint8 by ONNX Runtime, int8 by TensorFlow Lite Micro, and
+"""src/ops/{max_pool,average_pool,sum_pool,max_pool_index,max_unpool}.txt: float and uint8 by ONNX Runtime, int8 by TensorFlow Lite Micro, and
 int8 averages that ONNX counts with padding by ONNX Runtime on floats."""
 import numpy as np
 
@@ -107,11 +107,39 @@ def quantised_by_onnx(average):
                      {"x": quant}, target, tolerance="ulp 1" if y_quant else "")
 
 
+def sums_and_places(sums, places, back):
+    for name, shape, spans in CASES:
+        ours, onnx = attributes(**spans)
+        x = np.round(random.uniform(0, 3, shape), 2).astype(np.float32)
+        oracle, y = ort.run("LpPool", [first(x)], dict(onnx, p=1), opset=22)  # of what is not negative: the sum
+        sums.case(name, oracle, "SumPool", [("x", x)], last(y), ours, tolerance="rtol 1e-6 atol 1e-6")
+        oracle, y = ort.run("MaxPool", [first(x)], onnx, opset=22, output=1)
+        places.case(name, oracle, "MaxPoolIndex", [("x", x)], last(y), ours)
+    x = random.integers(-128, 128, (2, 5, 6, 3)).astype(np.int8)
+    ours, onnx = attributes(kernel=(3, 2), stride=2, begin=1, end=0)
+    oracle, y = ort.run("MaxPool", [first(x)], onnx, opset=22, output=1)
+    places.case("int8, ties", oracle, "MaxPoolIndex", [("x", x)], last(y), ours)
+    for shape in ((1, 6, 4, 3), (2, 8, 2)):
+        size = len(shape) - 2
+        onnx = {"kernel_shape": [2] * size, "strides": [2] * size}
+        x = np.round(random.uniform(-3, 3, shape), 2).astype(np.float32)
+        y = ort.run("MaxPool", [first(x)], onnx, opset=22)[1]
+        index = ort.run("MaxPool", [first(x)], onnx, opset=22, output=1)[1]
+        oracle, z = ort.run("MaxUnpool", [y, index], onnx)
+        back.case("x".join(map(str, shape)), oracle, "MaxUnpool", [("x", last(y)), ("i", last(index))], last(z),
+                  {"size": text(shape[1:-1])})
+
+
 def main():
+    sums, places, back = twir.File("pools.py"), twir.File("pools.py"), twir.File("pools.py")
     largest, average = twir.File("pools.py"), twir.File("pools.py")
     by_onnx(largest, average)
     by_tflite(largest, average)
     quantised_by_onnx(average)
+    sums_and_places(sums, places, back)
+    sums.write("src/ops/sum_pool.txt")
+    places.write("src/ops/max_pool_index.txt")
+    back.write("src/ops/max_unpool.txt")
     largest.write("src/ops/max_pool.txt")
     average.write("src/ops/average_pool.txt")
 

@@ -24,8 +24,12 @@ static bool shape(const tw_shape_call *call)
                                     "a window of more than %d elements; reduce over the axes "
                                     "instead",
                                     TW_POOL_MOST_TAPS);
-    return tw_window_shape(call, &lists, a->kernel.v, a->kernel.count, a->ceil,
-                           x->rank < 1 ? 0 : x->dim[x->rank - 1]);
+    if (!tw_window_shape(call, &lists, a->kernel.v, a->kernel.count, a->ceil,
+                         x->rank < 1 ? 0 : x->dim[x->rank - 1]))
+        return false;
+    if (call->op->code == TW_OPCODE_max_pool_index)
+        call->out[0].dtype = TW_S64;
+    return true;
 }
 
 static tw_rowmap rows(const tw_node *node, int input, int axis)
@@ -90,7 +94,7 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
                        "no kernel for %s; convert the input to f32 or quantised s8",
                        tw_dtype_name(x->shape.dtype));
     tw_lower_clamp(node, lowering);
-    if (x->quant.count == 0 && y->quant.count == 0)
+    if ((x->quant.count == 0 && y->quant.count == 0) || y->shape.dtype == TW_S64)
         return true; /* plain numbers */
     if (x->shape.dtype == TW_S8)
         return rescale(node, arena, lowering, diag);
@@ -108,21 +112,29 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
     "  %y" y " = " Name " (%x) {kernel=[3,2], " attributes "}\n"                                   \
     "  output %y\n}\n"
 #define UNEVEN "stride=[2,1], pad_begin=[1,1], pad_end=[2,0], ceil=1"
-#define SAMPLES(Name)                                                                              \
+#define SAMPLES_REAL(Name)                                                                         \
     SAMPLE(Name, "f32", "f32[1,10,6,19]", "", UNEVEN)                                              \
-    SAMPLE(Name, "f32 dilation", "f32[1,10,6,5]", "", "dilation=[2,1], pad_begin=[3,0]")           \
+    SAMPLE(Name, "f32 dilation", "f32[1,10,6,5]", "", "dilation=[2,1], pad_begin=[3,0]")
+#define SAMPLES_ORDERED(Name)                                                                      \
+    SAMPLES_REAL(Name)                                                                             \
+    SAMPLE(Name, "s8", "s8[1,10,6,19]", "", UNEVEN)                                                \
+    SAMPLE_U8(Name)
+#define SAMPLES_SCALED(Name)                                                                       \
+    SAMPLES_REAL(Name)                                                                             \
     SAMPLE(Name, "s8", "s8[1,10,6,19] quant(scale=0.05, zero=-3)",                                 \
            " : s8[1,6,6,19] quant(scale=0.05, zero=-3)", UNEVEN)                                   \
     SAMPLE(Name, "s8 rescaled", "s8[1,10,6,19] quant(scale=0.05, zero=-3)",                        \
            " : s8[1,6,6,19] quant(scale=0.07, zero=9)", UNEVEN)                                    \
     SAMPLE(Name, "s16", "s16[1,10,6,19] quant(scale=0.05, zero=0)",                                \
            " : s16[1,6,6,19] quant(scale=0.05, zero=0)", UNEVEN)                                   \
+    SAMPLE_U8(Name)
+#define SAMPLE_U8(Name)                                                                            \
     "graph \"u8, one axis\" {\n"                                                                   \
     "  const %x : u8[1,20,3] = random 1 0 256\n"                                                   \
     "  %y = " Name " (%x) {kernel=[3], stride=[2]}\n"                                              \
     "  output %y\n}\n"
 
-#define TW_POOL(code, Name, symbol, attribute_rows, onnx_names, formula_text)                      \
+#define TW_POOL(code, Name, symbol, TYPES, attribute_rows, onnx_names, formula_text)               \
     const tw_opdef tw_op_##symbol = {                                                              \
         TW_OP_LEDGER(symbol),                                                                      \
         .attributes = tw_pool_attribute_table,                                                     \
@@ -137,7 +149,7 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
         .rows = rows,                                                                              \
         .lower = lower,                                                                            \
         .limits = "one or two spatial axes; windows of at most 4194304 elements, of s16 65535",    \
-        .samples = SAMPLES(#Name),                                                                 \
+        .samples = SAMPLES_##TYPES(#Name),                                                         \
         .onnx = onnx_names,                                                                        \
     };
 #include "ops/pool.def"

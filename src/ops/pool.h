@@ -1,12 +1,14 @@
 /* Pooling over windows of one or two spatial axes, channel by channel.
  *
- *     MaxPool(x), AveragePool(x)   x [N, (H,) W, C]   out [N, (H',) W', C]
+ *     MaxPool(x), AveragePool(x), SumPool(x), MaxPoolIndex(x)
+ *     x [N, (H,) W, C]   out [N, (H',) W', C]
  *
  * Extents are conv.h's; with `ceil` they are rounded up, and a window that would start in the padding
  * behind the input is dropped. Elements outside the input are left out: of a maximum always, of an
  * average unless count_include_pad, where padding counts as real zero (what lies behind the padding,
  * under a window rounded up, never counts). A window without any element gives the least value
- * (MaxPool) or real zero (AveragePool).
+ * (MaxPool) or zero (AveragePool, SumPool, MaxPoolIndex). MaxPoolIndex counts n, c, y, x in rows of C, H
+ * and W, as x would stand with its channels in front.
  *
  * Float averages are summed by rows, then columns, and divided. int8: input and output normally have
  * the same scale; the average is TFLite's AVERAGE_POOL_2D, rounded half away from zero, or half to

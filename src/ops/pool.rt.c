@@ -87,6 +87,7 @@ tw_status tw_pool_run(const tw_call *call, tw_patch_function visit)
     tw_image_of(&call->out[0], &out);
     job->x = call->in[0].data;
     job->y = call->out[0].data;
+    job->channel_count = out.dim[3];
     job->begin = out.begin[3];
     job->end = out.end[3];
     job->x_pixel = tw_steps(job->window.axis[1].stride, in.stride[2]);
@@ -242,19 +243,29 @@ static TW_INLINE void average_f32(const tw_pool_job *job, const tw_patch *patch,
     }
 }
 
-static void visit_average_f32(const void *of, const tw_patch *patch)
+static TW_INLINE void visit_sums_f32(const tw_pool_job *job, const tw_patch *patch,
+                                     const int divides)
 {
-    const tw_pool_job *job = (const tw_pool_job *)of;
     int32_t pixel, c;
     for (pixel = 0; pixel < patch->pixels; pixel++) {
         const float *x = (const float *)job->x + patch->in + pixel * job->x_pixel;
         float *y = (float *)job->y + patch->out + pixel * job->y_pixel;
-        float count = (float)tw_pool_count(job, patch, patch->column + pixel);
+        float count = divides ? (float)tw_pool_count(job, patch, patch->column + pixel) : 1.0f;
         for (c = job->begin; c + BLOCK <= job->end; c += BLOCK)
             average_f32(job, patch, x + c, y + (c - job->begin), count, BLOCK);
         if (c < job->end)
             average_f32(job, patch, x + c, y + (c - job->begin), count, job->end - c);
     }
+}
+
+static void visit_average_f32(const void *job, const tw_patch *patch)
+{
+    visit_sums_f32((const tw_pool_job *)job, patch, 1);
+}
+
+static void visit_sum_f32(const void *job, const tw_patch *patch)
+{
+    visit_sums_f32((const tw_pool_job *)job, patch, 0);
 }
 
 /* An average from the sum of stored values over `inside` taps. */
@@ -338,3 +349,4 @@ TW_POOL_KERNEL(max_pool, u8, visit_largest_u8);
 TW_POOL_KERNEL(average_pool, f32, visit_average_f32);
 TW_POOL_KERNEL(average_pool, s8, visit_average_s8);
 TW_POOL_KERNEL(average_pool, u8, visit_average_u8);
+TW_POOL_KERNEL(sum_pool, f32, visit_sum_f32);

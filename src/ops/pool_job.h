@@ -13,6 +13,7 @@ typedef struct tw_pool_job {
     ptrdiff_t x_pixel, x_row, x_column, y_pixel;
     const void *x;
     void *y;
+    int32_t channel_count;
     int32_t begin, end; /* channels present in out */
     tw_bound low, high;
     int count_padding, half_even, rescale;

@@ -28,7 +28,7 @@ int64_t tw_resample_taps(const tw_resize_attributes *a, int k, int32_t in, int32
 {
     double taps =
         a->mode == TW_RESIZE_NEAREST ? 1 : 2 - 2 * first_offset(a, scale_of(a, k, in, out));
-    return taps < in ? (int64_t)taps : in;
+    return taps <= TW_RESIZE_ENTRIES ? (int64_t)taps : TW_RESIZE_ENTRIES + 1;
 }
 
 static double crop_position(const tw_resize_attributes *a, int k, int32_t in, double out, int32_t o)
@@ -154,8 +154,8 @@ static void resample(const tw_resize_attributes *a, int k, tw_resample *r, int32
 void tw_resample_axis(const tw_resize_attributes *a, int k, int32_t in, int32_t out,
                       tw_arena *arena, tw_resample *r)
 {
-    *r = (tw_resample){in,   out,      (int32_t)tw_resample_taps(a, k, in, out), NULL, NULL,
-                       NULL, in == out};
+    int64_t taps = tw_resample_taps(a, k, in, out);
+    *r = (tw_resample){in, out, taps < in ? (int32_t)taps : in, NULL, NULL, NULL, in == out};
     r->first = tw_alloc_array(arena, (size_t)out + 1, sizeof *r->first);
     r->count = tw_alloc_array(arena, (size_t)out + 1, sizeof *r->count);
     r->weight = tw_alloc_array(arena, (size_t)out * (size_t)r->taps + 1, sizeof *r->weight);

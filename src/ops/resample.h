@@ -17,7 +17,7 @@ typedef struct tw_resample {
 void tw_resample_axis(const tw_resize_attributes *a, int k, int32_t in, int32_t out,
                       tw_arena *arena, tw_resample *r);
 
-/* At most so many taps has an output. */
+/* The taps of an output's window, those outside counted; TW_RESIZE_ENTRIES + 1 where there are more. */
 int64_t tw_resample_taps(const tw_resize_attributes *a, int k, int32_t in, int32_t out);
 
 /* The tightest row map with the slope of the extents. */

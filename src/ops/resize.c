@@ -26,11 +26,18 @@ static bool check_lists(const tw_shape_call *call)
     return true;
 }
 
+/* Is the axis taken as it is, whatever the mode? */
+static bool is_kept(const tw_resize_attributes *a, int k, int32_t in, int32_t out)
+{
+    bool plain = a->coordinates != TW_RESIZE_CROP && a->coordinates != TW_RESIZE_TF_HALF_PIXEL;
+    return in == out && plain && (a->scale.count == 0 || a->scale.v[k] == 0 || a->scale.v[k] == 1);
+}
+
 static bool check_axis(const tw_shape_call *call, int k)
 {
     const tw_resize_attributes *a = call->attributes;
     int32_t in = call->in[0]->shape.dim[k], out = a->size.v[k];
-    if (in == out && (a->scale.count == 0 || a->scale.v[k] == 0))
+    if (is_kept(a, k, in, out))
         return true;
     if (in < 1 && out > 0)
         return TW_SHAPE_FAIL(call, "axis %d is empty; %d elements cannot be made of it", k,
@@ -64,13 +71,6 @@ static bool shape_nearest(const tw_shape_call *call)
     if (a->mode != TW_RESIZE_NEAREST || a->coordinates == TW_RESIZE_CROP)
         return TW_SHAPE_FAIL(call, "mode nearest without tf_crop_and_resize only; use Resize");
     return shape(call);
-}
-
-/* Is the axis taken as it is, whatever the mode? */
-static bool is_kept(const tw_resize_attributes *a, int k, int32_t in, int32_t out)
-{
-    bool plain = a->coordinates != TW_RESIZE_CROP && a->coordinates != TW_RESIZE_TF_HALF_PIXEL;
-    return in == out && plain && (a->scale.count == 0 || a->scale.v[k] == 0 || a->scale.v[k] == 1);
 }
 
 /* TFLite's own integer arithmetic instead of positions: two taps, the odd bits on the second. */

@@ -94,6 +94,7 @@ static inline ptrdiff_t tw_image_at(const tw_image *m, int32_t batch, int32_t ro
 /* Output pixels of one row, side by side, with the same taps inside the input. */
 typedef struct tw_patch {
     int32_t pixels;
+    int32_t batch;
     int32_t row, column;   /* of the first */
     tw_taps rows, columns; /* both empty, or neither */
     ptrdiff_t in;  /* elements from the input view's data to the first tap inside, channel 0 */

@@ -142,6 +142,7 @@ static void find_patch(const tw_window_spans *w, const tw_image *in, const tw_im
 {
     const tw_span *rows = &w->axis[0], *columns = &w->axis[1];
     tw_taps none = {0, 0};
+    patch->batch = batch;
     patch->column = x;
     patch->pixels = 1;
     patch->rows = rows_inside;

@@ -68,8 +68,8 @@ bool tw_onnx_read_steps(tw_onnx_node *n, const tw_shape *x, const int64_t *kerne
                             "the input has rank %d; batch, channels and at least one spatial "
                             "axis are needed",
                             x->rank);
-    if (x->rank > 4)
-        return TW_ONNX_UNSUPPORTED(n, "the input has %d spatial axes; one or two are supported",
+    if (x->rank > 5)
+        return TW_ONNX_UNSUPPORTED(n, "the input has %d spatial axes; one to three are supported",
                                    w->spatial);
     if (!kernel && !tw_onnx_has(n, "kernel_shape"))
         return TW_ONNX_FAIL(n, "the attribute kernel_shape is missing");
