@@ -184,14 +184,35 @@ static const char norms[] = "graph \"norms\" {\n"
                             "  output %y\n"
                             "}\n";
 
+/* Group normalisation written as normalisation of merged axes. */
+static const char merged_groups[] = "graph \"merged\" {\n"
+                                    "  input %x : f32[1,4,6,5]\n"
+                                    "  const %w : f32[6,3,3,4] = random 1 -1 1\n"
+                                    "  const %v : f32[6,1,1,6] = random 2 -1 1\n"
+                                    "  const %s : f32[3,1] = random 3 1 2\n"
+                                    "  const %t : f32[60] = random 4 -1 1\n"
+                                    "  %a0 = Transpose (%x) " NHWC "\n"
+                                    "  %a1 = Conv (%a0, %w) {pad_begin=[1,1], pad_end=[1,1]}\n"
+                                    "  %a2 = Transpose (%a1) " NCHW "\n"
+                                    "  %b0 = Reshape (%a2) {shape=[1,3,60]}\n"
+                                    "  %b1 = Normalize (%b0, %s, %t) {axes=[-1], epsilon=0.1}\n"
+                                    "  %b2 = Reshape (%b1) {shape=[1,6,6,5]}\n"
+                                    "  %b5 = Transpose (%b2) " NHWC "\n"
+                                    "  %b6 = Conv (%b5, %v)\n"
+                                    "  %y = Transpose (%b6) " NCHW "\n"
+                                    "  output %y\n"
+                                    "}\n";
+
 static void test_norms(void **state)
 {
     (void)state;
-    for (int io = 0; io < 2; io++) {
-        tw_normalize_case c = {norms, io ? TW_IO_NHWC : TW_IO_KEEP, 1, -3, 3};
+    for (int i = 0; i < 4; i++) {
+        bool keep = i % 2 == 0;
+        tw_normalize_case c = {i / 2 ? merged_groups : norms, keep ? TW_IO_KEEP : TW_IO_NHWC, 1, -3,
+                               3};
         tw_normalized n = tw_normalize_text(&c);
         assert_true(n.difference < 1e-5);
-        assert_int_equal(tw_count_nodes(n.after, "Transpose"), io ? 0 : 2);
+        assert_int_equal(tw_count_nodes(n.after, "Transpose"), keep ? 2 : 0);
         tw_normalized_free(&n);
     }
 }
