@@ -48,8 +48,8 @@ static bool refine(const tw_shape *from, const tw_shape *merged, pieces *p)
 }
 
 /* An operand of the merged shape's axes over the pieces. */
-static tw_value *spread(tw_graph *graph, tw_value *operand, const tw_shape *merged,
-                        const pieces *p, tw_diag *diag)
+static tw_value *spread(tw_graph *graph, tw_value *operand, const tw_shape *merged, const pieces *p,
+                        tw_diag *diag)
 {
     tw_shape shape = p->shape;
     for (int k = 0; k < shape.rank; k++) {
@@ -78,8 +78,7 @@ static bool unmerge(tw_graph *graph, tw_node *node, const pieces *p, tw_diag *di
             a.axes.v[a.axes.count++] = k;
     tw_node *made =
         ok ? tw_append(graph, node->op->code, node->name, in, node->in_count, &a, diag) : NULL;
-    tw_value *back =
-        made ? tw_append_reshape(graph, node->name, made->out[0], merged, diag) : NULL;
+    tw_value *back = made ? tw_append_reshape(graph, node->name, made->out[0], merged, diag) : NULL;
     if (!back)
         return false;
     tw_set_output(back->producer, node->out[0]);
