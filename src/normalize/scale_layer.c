@@ -56,6 +56,8 @@ bool tw_layer_takes_factor(const tw_node *layer, const double *k)
     if (!tw_layer_takes_term(layer))
         return false;
     const tw_value *stored = tw_constant_behind(layer->in[1]);
+    if (layer->in[1]->shape.dtype != TW_F32)
+        return false; /* int8 weights that are multiplied as they are */
     return layer->in[1]->data || (stored && takes_stored_factor(layer, stored, k));
 }
 

@@ -36,6 +36,8 @@ static tw_rowmap rows(const tw_node *node, int input, int axis)
 {
     const tw_conv_attributes *a = node->attributes;
     const tw_window_lists lists = TW_WINDOW_LISTS(a);
+    if (input == 0 && tw_is_hybrid(node))
+        return tw_hybrid_rows(axis);
     return input == 0 ? tw_window_rows(node, &lists, node->in[1]->shape.dim + 1, axis)
                       : tw_rows_whole();
 }
@@ -49,9 +51,12 @@ static uint64_t macs(const tw_node *node)
 
 static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)
 {
+    const tw_shape *w = &node->in[1]->shape;
+    if (tw_is_hybrid(node))
+        return tw_prepare_hybrid(node, w->dim[0], 0, tw_image_elements(&node->in[0]->shape), arena,
+                                 lowering, diag);
     if (!tw_lower_default(node, arena, lowering, diag))
         return false;
-    const tw_shape *w = &node->in[1]->shape;
     int32_t taps = (int32_t)(tw_shape_elements(w) / w->dim[0]);
     if (w->dtype == TW_S8)
         return tw_prepare_channels(
@@ -76,6 +81,7 @@ static const char samples[] =
     S8("same", "[1,9,6,3]", "[10,3,3,3]", "10", "[1,9,6,10]", TW_WINDOW_SAME)
     S8("groups, uneven", "[1,11,6,4]", "[6,3,2,2]", "6", "[1,6,7,6]", UNEVEN)
     S8("1x1", "[1,7,5,9]", "[17,1,1,9]", "17", "[1,7,5,17]", "")
+    TW_WINDOW_SAMPLE_F32W8("Conv", "groups, uneven", "[1,11,6,4]", "[6,3,2,2]", "6", UNEVEN)
     S16("same", "s64", "[1,9,6,3]", "[10,3,3,3]", "10", "[1,9,6,10]", TW_WINDOW_SAME)
     S16("groups, uneven", "s32", "[1,11,6,4]", "[6,3,2,2]", "6", "[1,6,7,6]", UNEVEN);
 /* clang-format on */
@@ -92,7 +98,8 @@ const tw_opdef tw_op_conv = {
     .rows = rows,
     .macs = macs,
     .lower = lower,
-    .limits = "one or two spatial axes; f32, or s8 or s16 with constant symmetric s8 weights (one "
+    .limits = "one or two spatial axes; f32 with f32 or s8 weights, s8 or s16 with constant "
+              "symmetric s8 weights (one "
               "scale, or one "
               "an output channel)",
     .samples = samples,

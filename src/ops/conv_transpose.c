@@ -57,6 +57,16 @@ static bool extend(const tw_shape_call *call, int i, int32_t *phases)
     return true;
 }
 
+/* There is no kernel for floats by int8. */
+static bool check_weights(const tw_shape_call *call, int32_t outputs)
+{
+    const tw_shape *x = &call->in[0]->shape, *w = &call->in[1]->shape;
+    if (x->dtype == TW_F32 && w->dtype != TW_F32)
+        return TW_SHAPE_UNSUPPORTED(call, "an f32 input with weights of %s; dequantise them",
+                                    tw_dtype_name(w->dtype));
+    return tw_check_weights(call, outputs);
+}
+
 static bool shape(const tw_shape_call *call)
 {
     const tw_conv_transpose_attributes *a = call->attributes;
@@ -86,7 +96,7 @@ static bool shape(const tw_shape_call *call)
     for (int i = 0; i < x->rank - 2; i++)
         if (!extend(call, i, &phases))
             return false;
-    return tw_check_weights(call, outputs);
+    return check_weights(call, outputs);
 }
 
 /* Output o comes from input rows ceil((o + p - reach + 1) / s) to floor((o + p) / s). */

@@ -31,6 +31,8 @@ static tw_rowmap rows(const tw_node *node, int input, int axis)
 {
     const tw_depthwise_conv_attributes *a = node->attributes;
     const tw_window_lists lists = TW_WINDOW_LISTS(a);
+    if (input == 0 && tw_is_hybrid(node))
+        return tw_hybrid_rows(axis);
     return input == 0 ? tw_window_rows(node, &lists, node->in[1]->shape.dim, axis)
                       : tw_rows_whole();
 }
@@ -44,10 +46,13 @@ static uint64_t macs(const tw_node *node)
 
 static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)
 {
-    if (!tw_lower_default(node, arena, lowering, diag))
-        return false;
     const tw_shape *w = &node->in[1]->shape;
     int32_t channels = w->dim[w->rank - 1];
+    if (tw_is_hybrid(node))
+        return tw_prepare_hybrid(node, channels, w->rank - 1,
+                                 tw_image_elements(&node->in[0]->shape), arena, lowering, diag);
+    if (!tw_lower_default(node, arena, lowering, diag))
+        return false;
     int32_t taps = (int32_t)(tw_shape_elements(w) / channels);
     if (w->dtype != TW_S8)
         return true;
@@ -68,6 +73,7 @@ static const char samples[] =
     F32("one axis", "[1,20,4]", "[4,4]", "4", "{stride=[2], pad_begin=[3], pad_end=[1]}")
     S8("same", "[1,9,6,19]", "[3,3,19]", "19", "[1,9,6,19]", TW_WINDOW_SAME)
     S8("multiplier, uneven", "[1,11,6,3]", "[3,2,6]", "6", "[1,6,7,6]", UNEVEN)
+    TW_WINDOW_SAMPLE_F32W8("DepthwiseConv", "uneven", "[1,11,6,3]", "[3,2,6]", "6", UNEVEN)
     S16("same", "s64", "[1,9,6,19]", "[3,3,19]", "19", "[1,9,6,19]", TW_WINDOW_SAME)
     S16("multiplier, uneven", "s32", "[1,11,6,3]", "[3,2,6]", "6", "[1,6,7,6]", UNEVEN);
 /* clang-format on */
@@ -84,7 +90,8 @@ const tw_opdef tw_op_depthwise_conv = {
     .rows = rows,
     .macs = macs,
     .lower = lower,
-    .limits = "one or two spatial axes; f32, or s8 or s16 with constant symmetric s8 weights (one "
+    .limits = "one or two spatial axes; f32 with f32 or s8 weights, s8 or s16 with constant "
+              "symmetric s8 weights (one "
               "scale, or one "
               "an output channel)",
     .samples = samples,

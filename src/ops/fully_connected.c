@@ -32,9 +32,11 @@ static uint64_t macs(const tw_node *node)
 
 static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)
 {
+    const tw_shape *w = &node->in[1]->shape;
+    if (tw_is_hybrid(node))
+        return tw_prepare_hybrid(node, w->dim[0], 0, w->dim[1], arena, lowering, diag);
     if (!tw_lower_default(node, arena, lowering, diag))
         return false;
-    const tw_shape *w = &node->in[1]->shape;
     if (w->dtype == TW_S8)
         return tw_prepare_channels(
             node, &(tw_weight_layout){w->dim[0], w->dim[1], w->dim[1], 1, 0, true, true, false},
@@ -62,6 +64,12 @@ static const char samples[] =
     "  const %b : s32[13] = random 3 -4000 4000\n"
     "  %y : s8[1,9,13] quant(scale=0.2, zero=5) = FullyConnected (%x, %w, %b)\n"
     "  output %y\n}\n"
+    "graph \"f32w8 rows\" {\n"
+    "  const %x : f32[1,9,70] = random 1 -1 1\n"
+    "  const %w : s8[13,70] quant(scale=0.01, zero=0) = random 2 -127 128\n"
+    "  const %b : f32[13] = random 3 -1 1\n"
+    "  %y = FullyConnected (%x, %w, %b)\n"
+    "  output %y\n}\n"
     "graph \"s16 rows\" {\n"
     "  const %x : s16[1,9,700] quant(scale=0.0005, zero=0) = random 1 -32768 32768\n"
     "  const %w : s8[13,700] quant(scale=0.01, zero=0) = random 2 -127 128\n"
@@ -80,7 +88,8 @@ const tw_opdef tw_op_fully_connected = {
     .rows = rows,
     .macs = macs,
     .lower = lower,
-    .limits = "f32; s8 with constant weights (one scale and zero point, or one scale an output "
+    .limits = "f32, with constant symmetric s8 weights too; s8 with constant weights (one scale "
+              "and zero point, or one scale an output "
               "channel with zero points 0); s16 with constant symmetric s8 weights",
     .samples = samples,
     .onnx = "",

@@ -22,6 +22,14 @@ typedef struct tw_weight_layout {
 bool tw_prepare_channels(const tw_node *node, const tw_weight_layout *layout, tw_arena *arena,
                          tw_lowering *lowering, tw_diag *diag);
 
+/* Float activations and int8 weights: the table of hybrid.h, its kernel, and scratch for `scratch` int8
+ * elements. axis: of a per-channel quantisation of the weights. */
+bool tw_prepare_hybrid(const tw_node *node, int32_t channels, int axis, int64_t scratch,
+                       tw_arena *arena, tw_lowering *lowering, tw_diag *diag);
+
+/* Is the node one of these: f32 by s8? */
+bool tw_is_hybrid(const tw_node *node);
+
 /* One multiplier for real scale `real`, and a bias of 0. */
 void tw_prepare_single(double real, tw_arena *arena, tw_lowering *lowering);
 

@@ -72,6 +72,11 @@ bool tw_window_shape(const tw_shape_call *call, const tw_window_lists *lists, co
     return true;
 }
 
+tw_rowmap tw_hybrid_rows(int axis)
+{
+    return axis == 0 ? tw_rows_identity() : tw_rows_once();
+}
+
 tw_rowmap tw_window_rows(const tw_node *node, const tw_window_lists *lists, const int32_t *kernel,
                          int axis)
 {
@@ -93,7 +98,7 @@ tw_rowmap tw_window_rows(const tw_node *node, const tw_window_lists *lists, cons
 /* Which weights and biases go with which activations. */
 static bool goes_with(tw_dtype x, tw_dtype w)
 {
-    return x == w || (x == TW_S16 && w == TW_S8);
+    return x == w || ((x == TW_S16 || x == TW_F32) && w == TW_S8);
 }
 
 static bool is_bias(tw_dtype x, tw_dtype bias)
@@ -109,8 +114,8 @@ bool tw_check_weights(const tw_shape_call *call, int32_t channels)
     if (!goes_with(x->dtype, w->dtype))
         return TW_SHAPE_UNSUPPORTED(call,
                                     "input of %s and weights of %s; both must have one type, "
-                                    "f32 or s8, or the input s16 and the weights s8: convert one "
-                                    "of them",
+                                    "f32 or s8, or the input s16 or f32 and the weights s8: "
+                                    "convert one of them",
                                     tw_dtype_name(x->dtype), tw_dtype_name(w->dtype));
     if (call->in_count < 3 || !call->in[2])
         return true;

@@ -22,7 +22,16 @@ tw_rowmap tw_window_rows(const tw_node *node, const tw_window_lists *lists, cons
 
 /* Checks of operands that the multiply-accumulate operators share. */
 
-/* Types that go together: x and w alike and b alike or, for int8, s32; or x int16 and w int8 and b s32
+/* Of an operator on floats with int8 weights, which quantises an image as a whole. */
+tw_rowmap tw_hybrid_rows(int axis);
+
+/* Elements of an image. */
+static inline int64_t tw_image_elements(const tw_shape *x)
+{
+    return x->dim[0] ? tw_shape_elements(x) / x->dim[0] : 0;
+}
+
+/* Types that go together: x and w alike and b alike or, for int8, s32; or x float32 and w int8 and b float32, or x int16 and w int8 and b s32
  * or s64; b a vector of `channels`. */
 bool tw_check_weights(const tw_shape_call *call, int32_t channels);
 
@@ -48,6 +57,13 @@ bool tw_check_weights(const tw_shape_call *call, int32_t channels);
     "  const %w : s8" w " quant(scale=0.01, zero=0) = random 2 -127 128\n"                         \
     "  const %b : " sums "[" o "] = random 3 -400000 400000\n"                                     \
     "  %y : s16" y " quant(scale=0.002, zero=0) = " Op " (%x, %w, %b) " attributes "\n"            \
+    "  output %y\n}\n"
+#define TW_WINDOW_SAMPLE_F32W8(Op, title, x, w, o, attributes)                                     \
+    "graph \"f32w8 " title "\" {\n"                                                                \
+    "  const %x : f32" x " = random 1 -1 1\n"                                                      \
+    "  const %w : s8" w " quant(scale=0.01, zero=0) = random 2 -127 128\n"                         \
+    "  const %b : f32[" o "] = random 3 -1 1\n"                                                    \
+    "  %y = " Op " (%x, %w, %b) " attributes "\n"                                                  \
     "  output %y\n}\n"
 #define TW_WINDOW_SAME "{pad_begin=[1,1], pad_end=[1,1]}"
 

@@ -454,7 +454,7 @@ static const tw_refusal refusals[] = {
      {1, 5, 5, 4},
      {3, 3, 3, 4},
      .group = 1,
-     .w_dtype = TW_S8},
+     .w_dtype = TW_S16},
     {"DepthwiseConv", "10 output channels", TW_CODE_FAILED, 4, 3, {1, 5, 5, 4}, {3, 3, 10}, PLAIN},
     {"DepthwiseConv", "rank 1", TW_CODE_FAILED, 4, 1, {1, 5, 5, 4}, {4}, PLAIN},
     {"DepthwiseConv", "spatial axes", TW_CODE_FAILED, 4, 2, {1, 5, 5, 4}, {3, 4}, PLAIN},

@@ -13,18 +13,10 @@ static tw_value *bias_of(tw_tfl_node *n, int i)
     return bias;
 }
 
-/* int8 weights under a float convolution are dequantised. */
-static tw_value *weights_of(tw_tfl_node *n, const tw_value *x, tw_value *w)
-{
-    if (x && w && x->shape.dtype == TW_F32 && w->shape.dtype == TW_S8 && w->quant.count)
-        return tw_build1(n->b, "Dequantize", w, NULL);
-    return w;
-}
-
 static tw_value *convolve(tw_tfl_node *n, const char *op, tw_value *x, tw_value *w,
                           const tw_tfl_window *window, int64_t group, tw_clamp clamp)
 {
-    tw_value *in[] = {x, weights_of(n, x, w), bias_of(n, 2)};
+    tw_value *in[] = {x, tw_tfl_weights(n, x, w, TW_TFL_HYBRID), bias_of(n, 2)};
     tw_setting settings[] = {tw_set_ints("stride", 2, window->stride),
                              tw_set_ints("dilation", 2, window->dilation),
                              tw_set_ints("pad_begin", 2, window->begin),
@@ -158,7 +150,7 @@ bool tw_tfl_op_transpose_conv(tw_tfl_node *n)
         if (!transposed_axis(n, x->shape.dim[1 + i], extents.v[1 + i], padding, &window, &added[i],
                              i))
             return false;
-    tw_value *in[] = {x, weights_of(n, x, w), bias};
+    tw_value *in[] = {x, tw_tfl_weights(n, x, w, TW_TFL_DEQUANTIZED), bias};
     const tw_setting settings[] = {tw_set_ints("stride", 2, window.stride),
                                    tw_set_ints("pad_begin", 2, window.begin),
                                    tw_set_ints("pad_end", 2, window.end),

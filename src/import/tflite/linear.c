@@ -14,13 +14,6 @@ static tw_value *as_rows(tw_tfl_node *n, tw_value *x, int32_t depth)
     return x->shape.rank == 2 && x->shape.dim[1] == depth ? x : tw_build_reshape(n->b, x, 2, dim);
 }
 
-static tw_value *weights_of(tw_tfl_node *n, const tw_value *x, tw_value *w)
-{
-    if (x->shape.dtype == TW_F32 && w->shape.dtype == TW_S8 && w->quant.count)
-        return tw_build1(n->b, "Dequantize", w, NULL);
-    return w;
-}
-
 static tw_value *multiply(tw_tfl_node *n, tw_value *x, tw_value *w, tw_clamp clamp)
 {
     tw_value *bias = tw_tfl_in(n, 2);
@@ -30,7 +23,9 @@ static tw_value *multiply(tw_tfl_node *n, tw_value *x, tw_value *w, tw_clamp cla
     if (!tw_build_is_weight(w) && !bias)
         return tw_tfl_compute(n, 0, "MatMul", (tw_value *const[]){x, w}, 2,
                               TW_SETTINGS(tw_set_int("transpose_b", 1)), clamp);
-    tw_value *in[] = {x, weights_of(n, x, w), NULL};
+    const bool asymmetric = tw_tfl_flag(n, TW_FIELD(FullyConnected, asymmetric_quantize_inputs));
+    tw_value *in[] = {
+        x, tw_tfl_weights(n, x, w, asymmetric ? TW_TFL_HYBRID_ASYMMETRIC : TW_TFL_HYBRID), NULL};
     in[2] = bias ? tw_build_with_quant(n->b, bias, (tw_quant){0, 0, NULL, NULL}) : NULL;
     return tw_tfl_compute(n, 0, "FullyConnected", in, bias ? 3 : 2, NULL, clamp);
 }
@@ -82,7 +77,7 @@ bool tw_tfl_op_batch_matmul(tw_tfl_node *n)
     if (tw_tfl_flag(n, TW_FIELD(BatchMatMul, adj_x)))
         x = swap_last(n, x);
     if (x && x->shape.dtype == TW_F32)
-        y = weights_of(n, x, y);
+        y = tw_tfl_weights(n, x, y, TW_TFL_DEQUANTIZED);
     int transpose = tw_tfl_flag(n, TW_FIELD(BatchMatMul, adj_y));
     return tw_tfl_set(n, 0,
                       tw_tfl_compute(n, 0, "MatMul", (tw_value *const[]){x, y}, 2,

@@ -32,6 +32,36 @@ bool tw_tfl_op_quantize(tw_tfl_node *n)
     return tw_tfl_set(n, 0, convert(n, "Requantize", x, dtype, false));
 }
 
+static bool is_symmetric(const tw_value *w)
+{
+    for (int i = 0; i < w->quant.count; i++)
+        if (w->quant.zero_point[i] != 0)
+            return false;
+    return w->data != NULL;
+}
+
+/* One scale for each index of the outermost axis: the kernels then quantise inputs asymmetrically. */
+static tw_value *spread_scale(tw_tfl_node *n, tw_value *w)
+{
+    int count = w->shape.dim[0];
+    float *scale = tw_alloc_array(n->b->arena, (size_t)count + 1, sizeof *scale);
+    int32_t *zero = tw_alloc_array(n->b->arena, (size_t)count + 1, sizeof *zero);
+    for (int i = 0; i < count; i++)
+        scale[i] = w->quant.scale[0];
+    return tw_build_with_quant(n->b, w, (tw_quant){count, 0, scale, zero});
+}
+
+tw_value *tw_tfl_weights(tw_tfl_node *n, const tw_value *x, tw_value *w, tw_tfl_weights_as as)
+{
+    if (!x || !w || x->shape.dtype != TW_F32 || w->shape.dtype != TW_S8 || w->quant.count == 0)
+        return w;
+    if (as == TW_TFL_DEQUANTIZED || !is_symmetric(w))
+        return tw_build1(n->b, "Dequantize", w, NULL);
+    if (as == TW_TFL_HYBRID_ASYMMETRIC && w->quant.count == 1 && w->shape.dim[0] > 1)
+        return spread_scale(n, w);
+    return w;
+}
+
 /* 16-bit floats that are constant become 32-bit ones here. */
 static tw_value *widen(tw_tfl_node *n, const tw_value *x)
 {

@@ -142,6 +142,15 @@ typedef struct tw_tfl_window {
 /* Fills in the pads for an input of NHWC shape; kernel, stride and dilation are set. */
 bool tw_tfl_pads(tw_tfl_node *n, const tw_shape *x, int padding, tw_tfl_window *w);
 
+/* Weights of a float operator that are int8: dequantised, or as they are where the operator has kernels
+ * for them and they are symmetric. Other weights are returned as they are. */
+typedef enum tw_tfl_weights_as {
+    TW_TFL_DEQUANTIZED,
+    TW_TFL_HYBRID,           /* inputs quantised symmetrically where the weights have one scale */
+    TW_TFL_HYBRID_ASYMMETRIC /* inputs always quantised with a zero point */
+} tw_tfl_weights_as;
+tw_value *tw_tfl_weights(tw_tfl_node *n, const tw_value *x, tw_value *w, tw_tfl_weights_as as);
+
 /* Elements of constant integers or floats as doubles; false with a message when not constant. */
 bool tw_tfl_known(tw_tfl_node *n, int i, const char *what);
 

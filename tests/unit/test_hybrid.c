@@ -1,0 +1,190 @@
+/* Float activations with int8 weights: FullyConnected, Conv and DepthwiseConv against sums computed here
+ * in double from inputs quantised here, symmetrically and with a zero point; zeros, and values that are
+ * no numbers. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ops/conv.h"
+#include "ops/depthwise_conv.h"
+#include "support/operate.h"
+
+typedef struct tw_case {
+    tw_arena *arena;
+    tw_graph *graph;
+    uint64_t state;
+} tw_case;
+
+static tw_case open_case(void)
+{
+    tw_case c = {tw_arena_new(), NULL, 7};
+    c.graph = tw_graph_new(c.arena, "hybrid");
+    return c;
+}
+
+/* Weights with one scale, or one for each index of the axis. */
+static tw_value *weights(tw_case *c, int rank, const int32_t *dim, int axis, bool many)
+{
+    tw_value *w = tw_operate_value(c->graph, TW_S8, rank, dim, &c->state);
+    int count = many ? dim[axis] : 1;
+    float *scale = tw_alloc_array(c->arena, (size_t)count, sizeof *scale);
+    int32_t *zero = tw_alloc_array(c->arena, (size_t)count, sizeof *zero);
+    for (int i = 0; i < count; i++)
+        scale[i] = 0.01f + 0.003f * (float)i;
+    w->quant = (tw_quant){count, many ? axis : 0, scale, zero};
+    return w;
+}
+
+/* Inputs as a hybrid operator sees them: steps of a scale, less their zero point. */
+static double quantise(const float *x, int64_t count, bool asymmetric, int *to)
+{
+    double least = 0, most = 0, scale;
+    int zero = 0;
+    for (int64_t i = 0; i < count; i++) {
+        least = fmin(least, (double)x[i]);
+        most = fmax(most, (double)x[i]);
+    }
+    scale = asymmetric ? (most - least) / 255 : fmax(most, -least) / 127;
+    if (scale == 0)
+        scale = 1;
+    if (asymmetric) {
+        double low = -128 - least / scale, high = 127 - most / scale;
+        zero = (int)lround(
+            fmax(-128, fmin(127, 128 - least / scale < 127 + most / scale ? low : high)));
+    }
+    for (int64_t i = 0; i < count; i++) {
+        double q = round((double)x[i] / scale + zero);
+        to[i] = (int)fmax(asymmetric ? -128 : -127, fmin(127, q)) - zero;
+    }
+    return scale;
+}
+
+static double scale_at(const tw_value *w, int32_t o)
+{
+    return (double)w->quant.scale[w->quant.count > 1 ? o : 0];
+}
+
+static void expect_near(float got, double want)
+{
+    if (!(fabs((double)got - want) <= 1e-5 * (1 + fabs(want))))
+        fail_msg("%g, expected %g", (double)got, want);
+}
+
+static void test_fully_connected(void **unused)
+{
+    (void)unused;
+    for (int many = 0; many < 2; many++) {
+        tw_case c = open_case();
+        const int32_t x[] = {5, 37}, w[] = {6, 37}, b[] = {6};
+        tw_value *in[3] = {tw_operate_value(c.graph, TW_F32, 2, x, &c.state),
+                           weights(&c, 2, w, 0, many),
+                           tw_operate_value(c.graph, TW_F32, 1, b, &c.state)};
+        tw_node *node = tw_operate_node(c.graph, "FullyConnected", in, 3, NULL);
+        const float *got = tw_operate_whole(node, c.arena);
+        for (int32_t r = 0; r < x[0]; r++) {
+            int q[37];
+            double scale = quantise((const float *)in[0]->data + r * x[1], x[1], many, q);
+            for (int32_t o = 0; o < w[0]; o++) {
+                double sum = 0;
+                for (int32_t k = 0; k < w[1]; k++)
+                    sum += q[k] * ((const int8_t *)in[1]->data)[o * w[1] + k];
+                expect_near(got[r * w[0] + o], sum * scale * scale_at(in[1], o) +
+                                                   (double)((const float *)in[2]->data)[o]);
+            }
+        }
+        assert_true(tw_operate_bands(node, &c.state) > 0);
+        tw_arena_free(c.arena);
+    }
+}
+
+enum { BATCH = 2, ROWS = 7, COLUMNS = 6, CHANNELS = 4, OUTPUTS = 8 };
+
+/* The sum of output channel o at (row, column) of an image, 3x3, padded by one on every side.
+ * depth: channels that o reads, from `first` on; step, next: elements of w from tap to tap, channel to
+ * channel. */
+static double convolve(const int *image, const int8_t *w, int row, int column, int first, int depth,
+                       int step, int next)
+{
+    double sum = 0;
+    for (int i = 0; i < 9; i++) {
+        int y = row + i / 3 - 1, x = column + i % 3 - 1;
+        for (int k = 0; k < depth && y >= 0 && y < ROWS && x >= 0 && x < COLUMNS; k++)
+            sum += image[(y * COLUMNS + x) * CHANNELS + first + k] * w[i * step + k * next];
+    }
+    return sum;
+}
+
+static void check_images(const char *op, bool many)
+{
+    static const tw_ints one = {2, {1, 1}};
+    const bool depthwise = strcmp(op, "DepthwiseConv") == 0;
+    const int32_t x[] = {BATCH, ROWS, COLUMNS, CHANNELS};
+    const int32_t w[] = {OUTPUTS, 3, 3, CHANNELS / 2}, d[] = {3, 3, OUTPUTS};
+    const tw_conv_attributes a = {one, one, one, one, 2};
+    const tw_depthwise_conv_attributes b = {one, one, one, one};
+    tw_case c = open_case();
+    tw_value *in[2] = {tw_operate_value(c.graph, TW_F32, 4, x, &c.state),
+                       depthwise ? weights(&c, 3, d, 2, many) : weights(&c, 4, w, 0, many)};
+    const void *attributes = depthwise ? (const void *)&b : (const void *)&a;
+    tw_node *node = tw_operate_node(c.graph, op, in, 2, attributes);
+    const float *got = tw_operate_whole(node, c.arena);
+    for (int n = 0; n < BATCH; n++) {
+        int image[ROWS * COLUMNS * CHANNELS];
+        const int count = ROWS * COLUMNS * CHANNELS;
+        double scale = quantise((const float *)in[0]->data + n * count, count, many, image);
+        for (int i = 0; i < ROWS * COLUMNS * OUTPUTS; i++) {
+            int o = i % OUTPUTS, row = i / OUTPUTS / COLUMNS, column = i / OUTPUTS % COLUMNS;
+            const int8_t *k = in[1]->data;
+            double sum = depthwise ? convolve(image, k + o, row, column, o / 2, 1, OUTPUTS, 0)
+                                   : convolve(image, k + o * 18, row, column, o / 4 * 2, 2, 2, 1);
+            expect_near(got[n * ROWS * COLUMNS * OUTPUTS + i], sum * scale * scale_at(in[1], o));
+        }
+    }
+    tw_operate_bands(node, &c.state);
+    tw_arena_free(c.arena);
+}
+
+static void test_images(void **unused)
+{
+    (void)unused;
+    for (int many = 0; many < 2; many++) {
+        check_images("Conv", many);
+        check_images("DepthwiseConv", many);
+    }
+}
+
+/* Rows of zeros give the bias; what is no number stays within the row it stands in. */
+static void test_odd_values(void **unused)
+{
+    (void)unused;
+    tw_case c = open_case();
+    const int32_t x[] = {3, 4}, w[] = {2, 4};
+    float *values = tw_alloc(c.arena, 12 * sizeof *values);
+    values[4] = NAN;
+    values[5] = INFINITY;
+    values[6] = -INFINITY;
+    values[8] = 1;
+    tw_value *in[2] = {tw_graph_constant(c.graph, "x", tw_shape_of(TW_F32, 2, x), values),
+                       weights(&c, 2, w, 0, true)};
+    tw_node *node = tw_operate_node(c.graph, "FullyConnected", in, 2, NULL);
+    const float *got = tw_operate_whole(node, c.arena);
+    assert_true(got[0] == 0 && got[1] == 0);
+    const int8_t *k = in[1]->data;
+    expect_near(got[4], k[0] * scale_at(in[1], 0));
+    expect_near(got[5], k[4] * scale_at(in[1], 1));
+    tw_arena_free(c.arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fully_connected),
+        cmocka_unit_test(test_images),
+        cmocka_unit_test(test_odd_values),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
