@@ -2,11 +2,12 @@
 # the same run and are never tests. Meant for the preset release.
 add_custom_target(bench)
 
+# Posix with its older parts: mkstemp, wait4.
 function(tw_bench name)
   add_executable(bench-${name} EXCLUDE_FROM_ALL ${ARGN})
   target_include_directories(bench-${name} PRIVATE bench)
   target_compile_options(bench-${name} PRIVATE ${TW_HOST_FLAGS})
-  target_compile_definitions(bench-${name} PRIVATE _POSIX_C_SOURCE=200809L)
+  target_compile_definitions(bench-${name} PRIVATE _DEFAULT_SOURCE)
   target_link_libraries(bench-${name} PRIVATE tilewright-host)
   add_dependencies(bench bench-${name})
 endfunction()
@@ -25,3 +26,5 @@ endif()
 
 tw_bench(kernels bench/kernels.c bench/operator.c $<TARGET_OBJECTS:bench-plain-scalar>
   $<TARGET_OBJECTS:bench-plain-vectorised>)
+tw_bench(model bench/model.c)
+tw_bench(compile bench/compile.c)
