@@ -162,6 +162,16 @@ def cumulate():
                 expected = np.flip(expected, axis) if reverse else expected
             file.case(f"{op}, axis {axis} of {words(x)}, exclusive {exclusive}, reverse {reverse}", oracle, op, [("x", x)], expected,
                       {"axis": axis, "exclusive": exclusive, "reverse": reverse})
+    one, other = twir.Quant(0.05, -9), twir.Quant(0.3, 4)
+    for exclusive, reverse in ((0, 0), (1, 1)):
+        x = fill((2, 7), np.int8, -128, 128)
+        y = (x.astype(np.float64) + 9) * one.scale
+        y = np.flip(y, 1) if reverse else y
+        y = np.cumsum(y, 1) - (y if exclusive else 0)
+        y = np.flip(y, 1) if reverse else y
+        expected = np.clip(np.floor(np.abs(y) / other.scale + 0.5) * np.sign(y) + 4, -128, 127).astype(np.int8)
+        file.case(f"CumSum, int8, exclusive {exclusive}, reverse {reverse}", NUMPY, "CumSum", [("x", x)], expected,
+                  {"axis": 1, "exclusive": exclusive, "reverse": reverse}, {"x": one}, other)
     file.write("src/ops/cumulate.txt")
 
 

@@ -1,9 +1,12 @@
 /* CumSum and CumProd: records. */
+#include <math.h>
+
 #include "ops/cumulate.h"
 
 #include "ops/axes.h"
 #include "ops/elementwise.h"
 #include "ops/ledger.h"
+#include "ops/scale.h"
 
 TW_ATTRIBUTE_TABLE(cumulate, TW_CUMULATE_ATTRIBUTES);
 
@@ -24,10 +27,47 @@ static tw_rowmap rows(const tw_node *node, int input, int axis)
     return axis >= rank || tw_axis(a->axis, rank) == axis ? tw_rows_once() : tw_rows_identity();
 }
 
+/* The sum itself is exact; shifted left as far as TFLite does it (19), or as 32 bits allow, it is
+ * rescaled once a result. */
+static bool lower_s8(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)
+{
+    const tw_cumulate_attributes *a = node->attributes;
+    const tw_value *in = node->in[0], *out = node->out[0];
+    tw_cumulate_table *t = tw_alloc(arena, sizeof *t);
+    if (node->op->code != TW_OPCODE_cum_sum)
+        return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
+                       "no kernel for s8 with scales; put Dequantize before it");
+    if (in->quant.count != 1 || out->quant.count != 1)
+        return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
+                       "int8 input and result each need one scale and zero point");
+    int32_t n = in->shape.dim[tw_axis(a->axis, in->shape.rank)];
+    double ratio = (double)in->quant.scale[0] / (double)out->quant.scale[0];
+    if (n > TW_CUMULATE_S8_MOST || !(ratio < 1 << 10) || !(ratio > 0x1p-20))
+        return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
+                       "%d int8 elements at a ratio of scales of %g; keep it in f32", (int)n,
+                       ratio);
+    t->left = 19;
+    while (t->left > 0 && ldexp(255.0 * n, t->left) > 2147483647.0)
+        t->left--;
+    tw_quantize_multiplier(ldexp(ratio, -t->left), &t->multiplier, &t->shift);
+    if (t->shift > 0) { /* a left shift could lose bits: leave that to the first one */
+        return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
+                       "the result's scale %g is too small beside the input's %g for 32 bits",
+                       (double)out->quant.scale[0], (double)in->quant.scale[0]);
+    }
+    lowering->kernel = &tw_k_cum_sum_s8;
+    lowering->blob[0].data = t;
+    lowering->blob[0].bytes = sizeof *t;
+    lowering->blob_count = 1;
+    tw_lower_clamp(node, lowering);
+    return true;
+}
+
 static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)
 {
-    (void)arena;
-    return tw_lower_plain(node, lowering, diag);
+    bool scaled = node->in[0]->quant.count || node->out[0]->quant.count;
+    return node->in[0]->shape.dtype == TW_S8 && scaled ? lower_s8(node, arena, lowering, diag)
+                                                       : tw_lower_plain(node, lowering, diag);
 }
 
 /* A lane is read before it is written, element by element. */
@@ -43,7 +83,7 @@ static bool in_place(const tw_node *node, int input)
     TW_SAMPLE("exclusive", "f32[1,5,6]", "-2", "2", "", Name " (%x) {axis=-1, exclusive=1}")       \
     TW_SAMPLE("reverse", "s32[2,5,3]", "-9", "9", "", Name " (%x) {axis=1, reverse=1}")            \
     TW_SAMPLE("both", "s64[1,4,5]", "-9", "9", "", Name " (%x) {axis=2, reverse=1, exclusive=1}")
-#define RECORD(symbol, Name, text)                                                                 \
+#define RECORD(symbol, Name, text, limits_text, more_samples)                                                                 \
     const tw_opdef tw_op_##symbol = {                                                              \
         TW_OP_LEDGER(symbol),                                                                      \
         TW_OP_ATTRIBUTES(cumulate),                                                                \
@@ -56,11 +96,15 @@ static bool in_place(const tw_node *node, int input)
         .rows = rows,                                                                              \
         .lower = lower,                                                                            \
         .in_place = in_place,                                                                      \
-        .limits = "f32; s32, u32, s64, u64, which wrap around",                                    \
-        .samples = SAMPLES(Name),                                                                  \
+        .limits = limits_text,                                                                     \
+        .samples = SAMPLES(Name) more_samples,                                                                  \
         .onnx = "",                                                                                \
     }
 /* clang-format on */
 
-RECORD(cum_sum, "CumSum", "out[i] = sum of x[0..i] along `axis`");
-RECORD(cum_prod, "CumProd", "out[i] = product of x[0..i] along `axis`");
+#define PLAIN "f32; s32, u32, s64, u64, which wrap around"
+RECORD(cum_sum, "CumSum", "out[i] = sum of x[0..i] along `axis`",
+       PLAIN "; s8 with one scale a tensor, at most 2^23 elements along the axis",
+       TW_SAMPLE("s8", "s8[1,6,5] quant(scale=0.05, zero=-9)", "-128", "128",
+                 " : s8[1,6,5] quant(scale=0.3, zero=4)", "CumSum (%x) {axis=2}"));
+RECORD(cum_prod, "CumProd", "out[i] = product of x[0..i] along `axis`", PLAIN, "");

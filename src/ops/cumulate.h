@@ -10,4 +10,12 @@
     A(T, BOOL, reverse, 0, 0, 1, "from the last element to the first")
 TW_ATTRIBUTE_STRUCT(cumulate, TW_CUMULATE_ATTRIBUTES);
 
+/* int8: from the sum of stored elements less their zero point, times 2^left, to the output's scale. */
+typedef struct tw_cumulate_table {
+    int32_t multiplier, shift, left;
+} tw_cumulate_table;
+
+/* Most int8 elements of a lane: 32 bits hold the sum. */
+#define TW_CUMULATE_S8_MOST (1 << 23)
+
 #endif

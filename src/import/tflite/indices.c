@@ -248,7 +248,7 @@ bool tw_tfl_op_one_hot(tw_tfl_node *n)
     tw_value *indices = index_in(n, 0), *on = as_scalar(n, tw_tfl_in(n, 2));
     tw_value *off = as_scalar(n, tw_tfl_in(n, 3));
     int64_t depth, dim[TW_MAX_RANK];
-    int axis = tw_tfl_int(n, TW_FIELD(OneHot, axis), -1);
+    int axis = tw_tfl_int(n, TW_FIELD(OneHot, axis), 0);
     if (!indices || !on || !off || !number_in(n, 1, "the depth", &depth))
         return false;
     int rank = indices->shape.rank + 1;

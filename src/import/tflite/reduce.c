@@ -54,19 +54,6 @@ bool tw_tfl_op_softmax(tw_tfl_node *n)
     return tw_tfl_set(n, 0, tw_tfl_compute(n, 0, "Softmax", &x, 1, settings, tw_tfl_no_clamp()));
 }
 
-static bool is_float(tw_tfl_node *n, const tw_value *x)
-{
-    return x && (x->shape.dtype == TW_F32 ||
-                 TW_TFL_UNSUPPORTED(n, "%s is not supported; keep the operator in FLOAT32",
-                                    tw_dtype_name(x->shape.dtype)));
-}
-
-static tw_value *reduce_last(tw_tfl_node *n, const char *op, tw_value *x)
-{
-    const int64_t axis[1] = {x ? x->shape.rank - 1 : 0};
-    return x ? tw_build1(n->b, op, x, TW_SETTINGS(tw_set_ints("axes", 1, axis))) : NULL;
-}
-
 bool tw_tfl_op_log_softmax(tw_tfl_node *n)
 {
     tw_value *x = tw_tfl_in(n, 0);
@@ -75,19 +62,24 @@ bool tw_tfl_op_log_softmax(tw_tfl_node *n)
                                           TW_SETTINGS(tw_set_int("axis", -1)), tw_tfl_no_clamp()));
 }
 
-/* x / max(sqrt(sum of squares), 1e-6) over the last axis. */
+/* x / max(sqrt(sum of squares), 1e-6) over the last axis; int8 has no least sum. */
 bool tw_tfl_op_l2_normalization(tw_tfl_node *n)
 {
     tw_value *x = tw_tfl_in(n, 0);
     tw_clamp clamp;
-    if (!is_float(n, x) ||
-        !tw_tfl_activation(n, tw_tfl_byte(n, TW_FIELD(L2Norm, fused_activation_function), 0),
-                           &clamp))
+    if (!x || !tw_tfl_activation(n, tw_tfl_byte(n, TW_FIELD(L2Norm, fused_activation_function), 0),
+                                 &clamp))
         return false;
     if (x->shape.rank < 1)
         return TW_TFL_FAIL(n, "the input must have at least one axis");
-    tw_value *size = reduce_last(n, "ReduceL2", x);
-    tw_value *least = tw_build2(n->b, "Max", size, tw_build_scalar(n->b, TW_F32, 1e-6), NULL);
-    tw_value *in[] = {x, least};
-    return least && tw_tfl_set(n, 0, tw_tfl_compute(n, 0, "Div", in, 2, NULL, clamp));
+    const int64_t last[1] = {x->shape.rank - 1};
+    if (x->shape.dtype == TW_S8)
+        return tw_tfl_set(n, 0,
+                          tw_tfl_compute(n, 0, "UnitNormalize", &x, 1,
+                                         TW_SETTINGS(tw_set_int("axis", last[0])), clamp));
+    return tw_tfl_set(
+        n, 0,
+        tw_tfl_compute(n, 0, "L2Normalize", &x, 1,
+                       TW_SETTINGS(tw_set_ints("axes", 1, last), tw_set_float("epsilon", 1e-6f)),
+                       clamp));
 }

@@ -1,0 +1,25 @@
+/* Single operators of TensorFlow Lite, compiled and run whole and in bands, against what the reference
+ * kernels compute of them. The script that made them is scripts/fixtures/tflite_operators.py. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "support/onnx_cases.h"
+
+static void operators(void **state)
+{
+    (void)state;
+    int count, failed = tw_onnx_cases_run("tests/data/tflite-operators", &count);
+    printf("%d models, %d fail\n", count, failed);
+    assert_int_equal(failed, 0);
+    assert_true(count >= 40);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(operators)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
