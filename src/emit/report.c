@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "emit/emit.h"
+#include "ops/ledger.h"
 
 static uint32_t constant_bytes_of(const tw_schedule *s, const tw_step *step)
 {
@@ -93,15 +94,48 @@ static void report_traffic(const tw_schedule *s, tw_report *report)
     report->slow.bytes = s->region_bytes[TW_REGION_SLOW];
 }
 
+static bool is_conversion(const tw_node *node)
+{
+    int code = node->op->code;
+    return code == TW_OPCODE_cast || code == TW_OPCODE_quantize || code == TW_OPCODE_dequantize ||
+           code == TW_OPCODE_requantize;
+}
+
+/* Is the value an input, or one converted element by element? */
+static bool comes_from_input(const tw_schedule *s, const tw_value *value)
+{
+    value = s->places[value->index].root;
+    while (value->producer && is_conversion(value->producer))
+        value = s->places[value->producer->in[0]->index].root;
+    return value->is_input;
+}
+
+/* Is the result of step i an output, or made one by conversions? */
+static bool goes_to_output(const tw_schedule *s, int i)
+{
+    const tw_value *value = s->steps[i].node->out[0];
+    int b = s->places[value->index].buffer;
+    if (b >= 0 && s->buffers[b].is_output)
+        return true;
+    for (i++; i < s->step_count; i++) {
+        const tw_node *reader = s->steps[i].node;
+        if (!is_conversion(reader) || s->places[reader->in[0]->index].root != value)
+            continue;
+        value = reader->out[0];
+        b = s->places[value->index].buffer;
+        if (b >= 0 && s->buffers[b].is_output)
+            return true;
+    }
+    return false;
+}
+
+/* A transpose at an end may stand between conversions, where its elements are smallest. */
 static void report_transposes(const tw_schedule *s, tw_report *report)
 {
     for (int i = 0; i < s->step_count; i++) {
-        const tw_node *node = s->steps[i].node;
-        if (strcmp(node->op->name, "Transpose") != 0)
+        if (s->steps[i].node->op->code != TW_OPCODE_transpose)
             continue;
-        const tw_value *from = s->places[node->in[0]->index].root;
-        int b = s->places[node->out[0]->index].buffer;
-        if (from->is_input || (b >= 0 && s->buffers[b].is_output))
+        if (comes_from_input(s, s->steps[i].node->in[0]) || goes_to_output(s, i))
             report->boundary_transposes++;
         else
             report->transposes++;
