@@ -15,9 +15,14 @@ typedef struct tw_named {
 /* Reads (and cuts up) the text. A line that is none stops the test; `title` is for that message. */
 tw_named tw_named_read(tw_arena *arena, const char *title, char *text);
 
+typedef struct tw_cases_result {
+    int passed;
+    int refused; /* exit status 3: an operator that is not supported */
+    int failed;  /* anything else, told on stderr */
+} tw_cases_result;
+
 /* Compile each model of FOLDER/cases.txt, run it whole and with its steps split into random bands, which
- * must not change a bit, and compare. What differs is told on stderr; the number of models that do is
- * returned, the number of all in *count. */
-int tw_onnx_cases_run(const char *folder, int *count);
+ * must not change a bit, and compare. With TW_SUITE_LIST set, refusals are told too. */
+tw_cases_result tw_onnx_cases_run(const char *folder);
 
 #endif

@@ -39,7 +39,8 @@ typedef struct tw_ran {
 /* [N, spatial.., C] of [N, C, spatial..], or back. */
 static uint8_t *turned(const tw_tensor *t, const uint8_t *dense, bool to_last, tw_tensor *as)
 {
-    uint32_t size = tw_dtype_bytes(t->dtype), channels = (uint32_t)t->dim[to_last ? 1 : t->rank - 1];
+    uint32_t size = tw_dtype_bytes(t->dtype),
+             channels = (uint32_t)t->dim[to_last ? 1 : t->rank - 1];
     uint32_t pixels = tw_tensor_bytes(t) / size / channels;
     uint8_t *to = tw_alloc(arena, tw_tensor_bytes(t));
     assert_int_equal(t->dim[0], 1);
@@ -51,7 +52,8 @@ static uint8_t *turned(const tw_tensor *t, const uint8_t *dense, bool to_last, t
         }
     *as = *t;
     for (int i = 1; i < t->rank; i++)
-        as->dim[i] = to_last ? t->dim[i + 1 < t->rank ? i + 1 : 1] : t->dim[i > 1 ? i - 1 : t->rank - 1];
+        as->dim[i] =
+            to_last ? t->dim[i + 1 < t->rank ? i + 1 : 1] : t->dim[i > 1 ? i - 1 : t->rank - 1];
     return to;
 }
 
