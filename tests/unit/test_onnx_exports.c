@@ -22,7 +22,7 @@ static void run_folder(const char *folder, int least)
 static void pytorch(void **state)
 {
     (void)state;
-    run_folder("tests/data/onnx-exports", 100);
+    run_folder("tests/data/onnx-exports", 145);
 }
 
 static void quantised(void **state)
