@@ -50,6 +50,7 @@ bool cli_compile_options(tw_cli *cli, tw_compile_options *options)
     tw_compile_options_default(options);
     options->backends = cli_value(cli, TW_OPTION_backend);
     options->input_rows = cli_value(cli, TW_OPTION_input_rows);
+    options->output_rows = cli_value(cli, TW_OPTION_output_rows);
     options->strip = cli_has(cli, TW_OPTION_strip);
     options->progress = cli_progress;
     if ((memory && !tw_parse_memories(memory, &options->memories, &cli->diag)) ||

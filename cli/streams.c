@@ -276,7 +276,7 @@ static void get_outputs(cli_job *job, uint64_t step)
     const tw_model *model = &job->session->model;
     for (uint32_t i = 0; i < model->output_count; i++) {
         const tw_tensor *tensor = tw_output_tensor(model, i);
-        tw_gather(tensor, tw_output(&job->session->context, i),
+        tw_gather(tensor, tw_session_output(job->session, i),
                   job->outputs[i] + step * tw_tensor_bytes(tensor));
     }
 }

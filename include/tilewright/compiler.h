@@ -94,6 +94,8 @@ typedef struct tw_compile_options {
     const char *backends;   /* comma-separated, `name` or `name:cpu`; null: "reference" */
     const char *input_rows; /* the input that the caller feeds row by row while the plan runs; null:
                                every input is whole before the run */
+    const char *output_rows; /* the output that the caller is given row by row while the plan runs;
+                                null: every output is whole after the run */
     const char *only; /* compile the model up to this tensor, which is its only output then; null:
                                the whole model */
     bool strip;       /* leave names out of the plan */

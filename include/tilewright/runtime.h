@@ -191,7 +191,17 @@ typedef union tw_feed_slot {
     uint64_t bits;
 } tw_feed_slot;
 
-/* One running instance. 96 bytes on every target, counted in the announced memory. Holds no
+/* Called for an output that the plan gives by rows (compile --output-rows), as rows are made: `from`
+ * holds rows [row, row + rows), one dense row after another, until the call returns; each row comes
+ * once and in order. A return other than 0 ends the run with TW_E_CALLBACK. */
+typedef int (*tw_drain)(void *user, uint32_t output, int32_t row, int32_t rows, const void *from);
+
+typedef union tw_drain_slot {
+    tw_drain function;
+    uint64_t bits;
+} tw_drain_slot;
+
+/* One running instance. 112 bytes on every target, counted in the announced memory. Holds no
  * pointer into itself: it may be copied or moved between runs. */
 typedef struct tw_context {
     tw_slot model;
@@ -205,6 +215,8 @@ typedef struct tw_context {
     uint32_t moved;                      /* bytes moved to slide windows in the current run */
     tw_feed_slot feed;
     tw_slot feed_user;
+    tw_drain_slot drain;
+    tw_slot drain_user;
 } tw_context;
 
 /* Verify a plan once: structure, bounds, checksums, and each step by its kernel's own check.
@@ -244,8 +256,12 @@ void tw_set_hook(tw_context *context, tw_hook hook, void *user);
  * with TW_E_CALLBACK. */
 void tw_set_feed(tw_context *context, tw_feed feed, void *user);
 
-/* Inputs and outputs in the model's order. Null when the index is out of range, and the data of an
- * input that is taken by rows (its tensor has a window). */
+/* Where rows of outputs go that the plan gives by rows. A run that needs it and has none ends with
+ * TW_E_CALLBACK. */
+void tw_set_drain(tw_context *context, tw_drain drain, void *user);
+
+/* Inputs and outputs in the model's order. Null when the index is out of range, and the data of one
+ * that is taken or given by rows (its tensor has a window). */
 const tw_tensor *tw_input_tensor(const tw_model *model, uint32_t index);
 const tw_tensor *tw_output_tensor(const tw_model *model, uint32_t index);
 void *tw_input(tw_context *context, uint32_t index);

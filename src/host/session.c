@@ -101,21 +101,30 @@ bool tw_session_fail(const tw_session *s, tw_status status, tw_diag *diag)
     return tw_fail(diag, TW_CODE_FAILED, name, op ? op->name : NULL, "%s", tw_status_text(status));
 }
 
-/* The segment's axis says what a row is. */
-uint32_t tw_session_row_bytes(const tw_session *s, uint32_t index)
+/* Bytes of a row of a tensor with a window: the axis of the segment that it is a stream of says what
+ * a row is. 0: a whole tensor. */
+static uint32_t row_bytes(const tw_model *m, uint32_t tensor)
 {
-    const tw_model *m = &s->model;
-    if (index >= m->input_count || tw_input_tensor(m, index)->window == 0)
-        return 0;
-    const uint32_t tensor = m->inputs[index];
-    for (uint32_t g = 0; g < m->segment_count; g++) {
+    const tw_tensor *t = &m->tensors[tensor];
+    for (uint32_t g = 0; t->window != 0 && g < m->segment_count; g++) {
         const tw_plan_segment *p = &m->segments[g];
-        if (p->source == TW_ABSENT || m->streams[p->first_stream + p->source].tensor != tensor)
-            continue;
-        int32_t rows = tw_extent(&m->tensors[tensor], p->axis);
-        return rows ? tw_tensor_bytes(&m->tensors[tensor]) / (uint32_t)rows : 0;
+        for (uint32_t i = 0; i < p->stream_count; i++)
+            if (m->streams[p->first_stream + i].tensor == tensor) {
+                int32_t rows = tw_extent(t, p->axis);
+                return rows ? tw_tensor_bytes(t) / (uint32_t)rows : 0;
+            }
     }
     return 0;
+}
+
+uint32_t tw_session_row_bytes(const tw_session *s, uint32_t index)
+{
+    return index < s->model.input_count ? row_bytes(&s->model, s->model.inputs[index]) : 0;
+}
+
+uint32_t tw_session_output_row_bytes(const tw_session *s, uint32_t index)
+{
+    return index < s->model.output_count ? row_bytes(&s->model, s->model.outputs[index]) : 0;
 }
 
 static int feed_rows(void *user, uint32_t input, int32_t row, int32_t rows, void *to)
@@ -128,19 +137,36 @@ static int feed_rows(void *user, uint32_t input, int32_t row, int32_t rows, void
     return 0;
 }
 
-static void make_feed(tw_session *s)
+static int drain_rows(void *user, uint32_t output, int32_t row, int32_t rows, const void *from)
 {
-    s->fed = tw_alloc_array(s->arena, (size_t)s->model.input_count + 1, sizeof *s->fed);
-    for (uint32_t i = 0; i < s->model.input_count; i++)
-        if (tw_input_tensor(&s->model, i)->window != 0)
-            s->fed[i] = tw_alloc(s->arena, tw_tensor_bytes(tw_input_tensor(&s->model, i)));
-    tw_set_feed(&s->context, feed_rows, s);
+    const tw_session *s = user;
+    if (output >= s->model.output_count || !s->drained[output])
+        return 1;
+    uint32_t bytes = tw_session_output_row_bytes(s, output);
+    memcpy(s->drained[output] + (size_t)row * bytes, from, (size_t)rows * bytes);
+    return 0;
+}
+
+/* A buffer for each of the tensors that has a window. */
+static char **whole_of_windows(tw_session *s, const uint32_t *tensors, uint32_t count)
+{
+    char **whole = tw_alloc_array(s->arena, (size_t)count + 1, sizeof *whole);
+    for (uint32_t i = 0; i < count; i++)
+        if (s->model.tensors[tensors[i]].window != 0)
+            whole[i] = tw_alloc(s->arena, tw_tensor_bytes(&s->model.tensors[tensors[i]]));
+    return whole;
 }
 
 void *tw_session_input(tw_session *s, uint32_t index)
 {
     return index < s->model.input_count && s->fed[index] ? s->fed[index]
                                                          : tw_input(&s->context, index);
+}
+
+const void *tw_session_output(tw_session *s, uint32_t index)
+{
+    return index < s->model.output_count && s->drained[index] ? s->drained[index]
+                                                              : tw_output(&s->context, index);
 }
 
 bool tw_session_open(tw_session *s, const void *plan, size_t bytes, tw_diag *diag)
@@ -165,7 +191,10 @@ bool tw_session_open(tw_session *s, const void *plan, size_t bytes, tw_diag *dia
     status = tw_init(&s->context, &s->model, s->memory, TW_MAX_REGIONS - 1);
     if (status != TW_OK)
         return tw_session_fail(s, status, diag);
-    make_feed(s);
+    s->fed = whole_of_windows(s, s->model.inputs, s->model.input_count);
+    s->drained = whole_of_windows(s, s->model.outputs, s->model.output_count);
+    tw_set_feed(&s->context, feed_rows, s);
+    tw_set_drain(&s->context, drain_rows, s);
     return true;
 }
 

@@ -18,7 +18,8 @@ typedef struct tw_session {
     const char *model_name;
     const char **input_names, **output_names, **step_names, **tensor_names;
     const char *format, *options; /* of the origin section */
-    char **fed; /* by input: all rows of one that the plan takes by rows; else null */
+    char **fed;     /* by input: all rows of one that the plan takes by rows; else null */
+    char **drained; /* by output: the same of one that the plan gives by rows */
 } tw_session;
 
 /* Load a plan and bind it to fresh, zeroed arenas. The bytes are copied. On failure nothing is left
@@ -30,10 +31,15 @@ void tw_session_close(tw_session *session);
  * a buffer of the session that the run is fed from. Dense. Null when out of range. */
 void *tw_session_input(tw_session *session, uint32_t index);
 
-/* Bytes of one row of an input that the plan takes by rows; 0 for any other. */
+/* Bytes of one row of an input that the plan takes by rows, of an output that it gives by rows; 0 for
+ * any other. */
 uint32_t tw_session_row_bytes(const tw_session *session, uint32_t index);
+uint32_t tw_session_output_row_bytes(const tw_session *session, uint32_t index);
 
-/* Run once on the inputs in place; outputs are at tw_output(&session->context, i). */
+/* Where output `index` is after a run, likewise. */
+const void *tw_session_output(tw_session *session, uint32_t index);
+
+/* Run once on the inputs in place. */
 bool tw_session_run(tw_session *session, tw_diag *diag);
 
 /* A runtime failure as a message that names the step's node and operator. Returns false. */

@@ -50,7 +50,9 @@ static int *last_reads(const tw_schedule *s, tw_arena *arena)
     const tw_graph *g = s->graph;
     int *last = tw_alloc_array(arena, (size_t)g->value_count + 1, sizeof *last);
     for (int v = 0; v < g->value_count; v++)
-        last[v] = g->values[v]->is_output || g->values[v]->is_state ? s->step_count : -1;
+        last[v] = (g->values[v]->is_output && g->values[v] != s->drained) || g->values[v]->is_state
+                      ? s->step_count
+                      : -1;
     int step = s->step_count;
     for (int n = g->node_count - 1; n >= 0; n--) {
         const tw_node *node = g->nodes[n];
@@ -73,7 +75,7 @@ static int *last_reads(const tw_schedule *s, tw_arena *arena)
 static int in_place_input(const tw_schedule *s, int index, const int *root_last)
 {
     const tw_node *node = s->steps[index].node;
-    if (!node->op->in_place || node->out_count != 1 ||
+    if (!node->op->in_place || node->out_count != 1 || s->windows[node->out[0]->index].rows ||
         s->segments[s->steps[index].segment].step_count != 1)
         return -1; /* in a rolling segment other readers of the input may still be behind */
     for (int i = 0; i < node->in_count; i++) {
@@ -225,8 +227,9 @@ void tw_plan_buffers(tw_schedule *s, bool in_place)
     for (int i = 0; i < g->output_count; i++) {
         int b = s->places[g->outputs[i]->index].buffer;
         if (b >= 0) {
-            s->buffers[b].last = end;
             s->buffers[b].is_output = true;
+            if (g->outputs[i] != s->drained)
+                s->buffers[b].last = end;
         }
     }
     for (int i = 0; i < s->segment_count; i++) {

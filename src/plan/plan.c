@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "plan/ends.h"
 #include "plan/search.h"
 
 uint32_t tw_fast_total(const tw_schedule *s)
@@ -157,7 +158,7 @@ static bool plan_rolling(tw_schedule *s, const tw_compile_options *options, tw_a
     const tw_memories *m = &options->memories;
     tw_scene scene;
     tw_kept least = {.total = UINT32_MAX};
-    tw_scene_build(&scene, s, options->input_rows, arena);
+    tw_scene_build(&scene, s, arena);
     tw_search *search = tw_search_open(&scene, arena);
     find_least(s, search, &least, arena);
     if (least.total == UINT32_MAX)
@@ -170,12 +171,44 @@ static bool plan_rolling(tw_schedule *s, const tw_compile_options *options, tw_a
     return is_within(s, m);
 }
 
-static bool has_input(const tw_graph *graph, const char *name)
+/* The input and the output that go by rows. An output must be rows of its own that a step makes: not a
+ * reshape of another tensor's, not a state, not an input. */
+static bool find_by_rows(tw_schedule *s, const tw_compile_options *options, tw_diag *diag)
 {
-    for (int i = 0; i < graph->input_count; i++)
-        if (strcmp(graph->inputs[i]->name, name) == 0)
-            return true;
-    return false;
+    const tw_graph *g = s->graph;
+    for (int i = 0; options->input_rows && i < g->input_count; i++)
+        if (strcmp(g->inputs[i]->name, options->input_rows) == 0)
+            s->fed = g->inputs[i];
+    for (int i = 0; options->output_rows && i < g->output_count; i++)
+        if (strcmp(g->outputs[i]->name, options->output_rows) == 0)
+            s->drained = g->outputs[i];
+    if (options->input_rows && !s->fed)
+        return tw_fail(diag, TW_CODE_USAGE, options->input_rows, NULL,
+                       "the model has no input of this name to take by rows; they are listed by: "
+                       "tilewright inspect MODEL");
+    if (options->output_rows && !s->drained)
+        return tw_fail(diag, TW_CODE_USAGE, options->output_rows, NULL,
+                       "the model has no output of this name to give by rows; they are listed by: "
+                       "tilewright inspect MODEL");
+    if (s->drained && (tw_view_root(s->drained) != s->drained || !s->drained->producer ||
+                       tw_state_written(g, s->drained) >= 0))
+        return tw_fail(diag, TW_CODE_UNSUPPORTED, options->output_rows, NULL,
+                       "this output is another tensor in another shape, or a state: its rows are "
+                       "not made one by one; leave --output-rows out");
+    return true;
+}
+
+static bool refuse_by_rows(const tw_compile_options *options, tw_diag *diag)
+{
+    if (options->input_rows)
+        return tw_fail(
+            diag, TW_CODE_UNSUPPORTED, options->input_rows, NULL,
+            "the input cannot be taken by rows: an operator needs it whole, or those that "
+            "read it cannot roll together; leave --input-rows out");
+    return tw_fail(
+        diag, TW_CODE_UNSUPPORTED, options->output_rows, NULL,
+        "the output cannot be given by rows: what makes it and what else reads it cannot "
+        "roll together; leave --output-rows out");
 }
 
 bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s, tw_diag *diag)
@@ -186,10 +219,8 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
     s->backend = tw_backend_find(options->backends ? options->backends : "reference", diag);
     if (!s->backend || !tw_plan_steps(s, options, diag) || !tw_plan_order(s, diag))
         return false;
-    if (options->input_rows && !has_input(graph, options->input_rows))
-        return tw_fail(diag, TW_CODE_USAGE, options->input_rows, NULL,
-                       "the model has no input of this name to take by rows; they are listed by: "
-                       "tilewright inspect MODEL");
+    if (!find_by_rows(s, options, diag))
+        return false;
     s->windows = tw_alloc_array(s->arena, (size_t)graph->value_count + 1, sizeof *s->windows);
     tw_plan_segments(s, options);
     tw_plan_buffers(s, false);
@@ -205,10 +236,7 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
         tw_arena_free(arena);
     }
     if (!s->smallest_budget)
-        return tw_fail(
-            diag, TW_CODE_UNSUPPORTED, options->input_rows, NULL,
-            "the input cannot be taken by rows: an operator needs it whole, or those that "
-            "read it cannot roll together; leave --input-rows out");
+        return refuse_by_rows(options, diag);
     account(s);
     s->bound = tw_live_peak(s, false, &s->bound_step);
     if (s->region_bytes[TW_REGION_FAST] > INT32_MAX)

@@ -152,6 +152,18 @@ static void release(tw_roll_state *s, int stream, tw_roll_run *run)
     }
 }
 
+/* After a firing: windows it read, and those it wrote that nobody reads (rows that were given away). */
+static void release_all(tw_roll_state *s, int step, tw_roll_run *run)
+{
+    const tw_roll_step *t = &s->r->steps[step];
+    for (int k = 0; k < t->read_count; k++)
+        if (t->reads[k].stream >= 0)
+            release(s, t->reads[k].stream, run);
+    for (int k = 0; k < t->write_count; k++)
+        if (s->r->streams[t->writes[k]].reader_count == 0)
+            release(s, t->writes[k], run);
+}
+
 /* Rows written in place of an input's rows are ones that nobody else still needs. */
 static bool may_replace(const tw_roll_state *s, int step, int stream, int32_t end)
 {
@@ -203,9 +215,7 @@ static bool fire(tw_roll_state *s, int step, int32_t rows, tw_roll_run *run, int
         int32_t base = s->base[s->r->streams[t->writes[k]].leader];
         held[t->writes[k]] = tw_max32(held[t->writes[k]], end - base);
     }
-    for (int k = 0; k < t->read_count; k++)
-        if (t->reads[k].stream >= 0)
-            release(s, t->reads[k].stream, run);
+    release_all(s, step, run);
     return true;
 }
 

@@ -13,8 +13,12 @@ static int64_t aligned(int64_t bytes)
 
 static int add_value(tw_scene *scene, int *index_of, const tw_value *v, int maker)
 {
-    scene->values[scene->value_count] = (tw_scene_value){
-        v, aligned(tw_shape_bytes(&v->shape)), maker, INT_MAX, maker < 0 ? 0 : maker, false};
+    scene->values[scene->value_count] =
+        (tw_scene_value){.value = v,
+                         .bytes = aligned(tw_shape_bytes(&v->shape)),
+                         .maker = maker,
+                         .first = INT_MAX,
+                         .last = maker < 0 ? 0 : maker};
     index_of[v->index] = ++scene->value_count;
     return scene->value_count - 1;
 }
@@ -48,7 +52,7 @@ static void add_step(tw_scene *scene, int step, int *index_of)
     }
 }
 
-bool tw_scene_is_fed(const tw_scene *scene, int step)
+static bool is_fed(const tw_scene *scene, int step)
 {
     const tw_node *node = scene->schedule->steps[step].node;
     for (int i = 0; i < node->in_count; i++) {
@@ -59,7 +63,23 @@ bool tw_scene_is_fed(const tw_scene *scene, int step)
     return false;
 }
 
-void tw_scene_build(tw_scene *scene, tw_schedule *s, const char *input_rows, tw_arena *arena)
+static bool is_drained(const tw_scene *scene, int step)
+{
+    const tw_node *node = scene->schedule->steps[step].node;
+    for (int i = 0; i < node->out_count; i++) {
+        int v = scene->makes[step][i];
+        if (v >= 0 && scene->values[v].drained)
+            return true;
+    }
+    return false;
+}
+
+bool tw_scene_is_by_rows(const tw_scene *scene, int step)
+{
+    return is_fed(scene, step) || is_drained(scene, step);
+}
+
+void tw_scene_build(tw_scene *scene, tw_schedule *s, tw_arena *arena)
 {
     const tw_graph *g = s->graph;
     size_t steps = (size_t)s->step_count + 1, values = (size_t)g->value_count + 1;
@@ -75,19 +95,20 @@ void tw_scene_build(tw_scene *scene, tw_schedule *s, const char *input_rows, tw_
     for (int i = 0; i < g->value_count; i++)
         g->values[i]->index = i;
     for (int i = 0; i < g->input_count; i++)
-        scene->values[add_value(scene, index_of, g->inputs[i], -1)].fed =
-            input_rows && strcmp(input_rows, g->inputs[i]->name) == 0;
+        scene->values[add_value(scene, index_of, g->inputs[i], -1)].fed = g->inputs[i] == s->fed;
     for (int i = 0; i < s->step_count; i++)
         add_step(scene, i, index_of);
     for (int i = 0; i < g->output_count; i++) {
         int v = index_of[tw_view_root(g->outputs[i])->index] - 1;
-        if (v >= 0)
+        if (v >= 0 && g->outputs[i] == s->drained)
+            scene->values[v].drained = true;
+        else if (v >= 0)
             scene->values[v].last = s->step_count;
     }
     /* bytes alive across the start of each step */
     int64_t *change = tw_alloc_array(arena, steps + 2, sizeof *change);
     for (int v = 0; v < scene->value_count; v++) {
-        if (scene->values[v].fed)
+        if (scene->values[v].fed || scene->values[v].drained)
             continue; /* only its window is ever here */
         change[scene->values[v].maker + 1] += scene->values[v].bytes;
         int end = scene->values[v].last < s->step_count ? scene->values[v].last + 1 : s->step_count;
@@ -162,7 +183,7 @@ static bool add_roll_step(const tw_scene *scene, int from, int to, int step, tw_
     r->reads = tw_alloc_array(arena, (size_t)s->node->in_count + 1, sizeof *r->reads);
     r->writes = tw_alloc_array(arena, (size_t)s->node->out_count + 1, sizeof *r->writes);
     r->extent = s->extent;
-    r->band = band < s->extent ? band : s->extent;
+    r->band = band < s->extent && !scene->alone[step] ? band : s->extent;
     r->accumulates = s->accumulates;
     for (int i = 0; i < s->node->in_count; i++) {
         int v = scene->reads[step][i].value;
@@ -187,11 +208,14 @@ static bool add_roll_step(const tw_scene *scene, int from, int to, int step, tw_
         int32_t extent = extent_of(value, s->axis);
         if (extent == 0)
             return false;
+        bool later = scene->values[v].last >= to, drained = scene->values[v].drained;
+        if (drained && later)
+            return false;
         roll->streams[k] = (tw_roll_stream){
             .producer = step - from,
             .extent = extent,
             .row_bytes = tw_shape_bytes(&value->shape) / (uint32_t)extent,
-            .whole = scene->values[v].last >= to || s->accumulates || s->axis >= value->shape.rank,
+            .whole = later || (s->accumulates && !drained) || s->axis >= value->shape.rank,
             .over = -1};
         stream_of[v - first] = k;
         of[k] = v;
@@ -207,7 +231,8 @@ bool tw_scene_roll(const tw_scene *scene, int from, int to, int32_t band, tw_rol
 {
     int streams = 0;
     for (int i = from; i < to; i++) {
-        if (scene->alone[i] || scene->schedule->steps[i].axis != scene->schedule->steps[from].axis)
+        bool alone = scene->alone[i] && (to - from > 1 || is_fed(scene, i));
+        if (alone || scene->schedule->steps[i].axis != scene->schedule->steps[from].axis)
             return false;
         streams += scene->schedule->steps[i].node->out_count;
     }

@@ -11,6 +11,7 @@ typedef struct tw_scene_value {
     int maker;       /* step, or -1: there from the start */
     int first, last; /* steps that read it or a view of it; last is step_count: an output */
     bool fed;        /* an input that comes by rows */
+    bool drained;    /* an output that goes by rows: `last` is its last reader, or its maker */
 } tw_scene_value;
 
 typedef struct tw_scene_read {
@@ -40,11 +41,9 @@ typedef struct tw_scene {
     tw_scene_window **windows; /* by scene value: those asked for so far */
 } tw_scene;
 
-/* input_rows: the name of the input that comes by rows, or null. */
-void tw_scene_build(tw_scene *scene, tw_schedule *schedule, const char *input_rows,
-                    tw_arena *arena);
+void tw_scene_build(tw_scene *scene, tw_schedule *schedule, tw_arena *arena);
 
-/* Rows of steps [from, to) in bands of `band`. False: these steps cannot roll together. `of`, where
+/* Rows of steps [from, to) in bands of `band`; a step that has no bands fires once. False: these steps cannot roll together. `of`, where
  * not null, receives the scene value of each stream. */
 bool tw_scene_roll(const tw_scene *scene, int from, int to, int32_t band, tw_roll *roll, int *of,
                    tw_arena *arena);
@@ -52,8 +51,9 @@ bool tw_scene_roll(const tw_scene *scene, int from, int to, int32_t band, tw_rol
 /* Windows of these rows by closed forms; `of` as tw_scene_roll left it. True: all exact. */
 bool tw_scene_estimate(const tw_scene *scene, int from, int32_t band, tw_roll *roll, const int *of);
 
-/* Does the step read an input that comes by rows? Then it cannot run whole. */
-bool tw_scene_is_fed(const tw_scene *scene, int step);
+/* Does the step read an input that comes by rows, or make an output that goes by rows? Then it rolls,
+ * be it alone. */
+bool tw_scene_is_by_rows(const tw_scene *scene, int step);
 
 /* Bytes while steps [from, to) run with these windows; roll null: one step, whole. */
 int64_t tw_scene_bytes(const tw_scene *scene, int from, int to, const tw_roll *roll);

@@ -41,7 +41,7 @@ typedef struct tw_step {
 
 /* How much of a value is kept while its segment rolls. */
 typedef struct tw_window {
-    int32_t rows;         /* 0: all of it */
+    int32_t rows;         /* 0: all of it, and it stays */
     const tw_value *over; /* its rows take the place of this value's, in one window; or null */
 } tw_window;
 
@@ -60,8 +60,9 @@ typedef struct tw_schedule {
     int step_count;
     tw_segment *segments;
     int segment_count;
-    tw_place *places;   /* by value->index */
-    tw_window *windows; /* by value->index */
+    const tw_value *fed, *drained; /* the input and the output that go by rows, or null */
+    tw_place *places;              /* by value->index */
+    tw_window *windows;            /* by value->index */
     tw_buffer *buffers;
     int buffer_count, buffer_capacity;
     int counters; /* the buffer of the row counters */

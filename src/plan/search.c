@@ -90,14 +90,14 @@ tw_search *tw_search_open(const tw_scene *scene, tw_arena *arena)
     s->first_of = tw_alloc_array(arena, (size_t)s->steps + 2, sizeof *s->first_of);
     for (int to = 1; to <= s->steps; to++) {
         s->first_of[to] = s->count;
-        bool fed = tw_scene_is_fed(scene, to - 1);
-        if (!fed)
+        bool by_rows = tw_scene_is_by_rows(scene, to - 1);
+        if (!by_rows)
             add_run(s, (tw_stretch){to - 1, to, 0, false, true,
                                     tw_scene_bytes(scene, to - 1, to, NULL),
                                     price(scene, to - 1, to, NULL)});
-        for (int from = fed ? to - 1 : to - 2; from >= 0 && to - from <= longest; from--) {
+        for (int from = by_rows ? to - 1 : to - 2; from >= 0 && to - from <= longest; from--) {
             int32_t tallest = 0;
-            if (scene->alone[from] ||
+            if ((scene->alone[from] && from < to - 1) ||
                 scene->schedule->steps[from].axis != scene->schedule->steps[to - 1].axis)
                 break;
             for (int i = from; i < to; i++)

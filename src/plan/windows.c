@@ -170,6 +170,8 @@ int32_t tw_roll_window(const tw_roll *r, int stream, bool *exact)
 {
     const tw_roll_stream *s = &r->streams[stream];
     *exact = true;
+    if (s->producer >= 0 && r->steps[s->producer].accumulates)
+        return s->extent; /* all at once */
     if (s->reader_count == 0)
         return s->producer >= 0 ? tw_min32(r->steps[s->producer].band, s->extent) : 1;
     if (s->reader_count == 1 && s->above < 0)

@@ -72,6 +72,12 @@ void tw_set_feed(tw_context *context, tw_feed feed, void *user)
     context->feed_user.pointer = user;
 }
 
+void tw_set_drain(tw_context *context, tw_drain drain, void *user)
+{
+    context->drain.function = drain;
+    context->drain_user.pointer = user;
+}
+
 const tw_tensor *tw_input_tensor(const tw_model *model, uint32_t index)
 {
     return model && index < model->input_count ? &model->tensors[model->inputs[index]] : NULL;

@@ -411,6 +411,21 @@ static tw_status check_segment(tw_loader *l, const tw_plan_segment *g, tw_totals
     return TW_OK;
 }
 
+/* An input or output: outside the constants, and where it has a window, a stream: only then has its
+ * record been checked. */
+static int is_io(const tw_model *m, uint32_t tensor)
+{
+    uint32_t i;
+    if (tensor >= m->tensor_count || m->tensors[tensor].region == TW_REGION_CONSTANT)
+        return 0;
+    if (m->tensors[tensor].window == 0)
+        return 1;
+    for (i = 0; i < m->stream_count; i++)
+        if (m->streams[i].tensor == tensor)
+            return 1;
+    return 0;
+}
+
 static tw_status check_io(const tw_model *m)
 {
     uint32_t i;
@@ -424,12 +439,10 @@ static tw_status check_io(const tw_model *m)
             return TW_E_FORMAT;
     }
     for (i = 0; i < m->input_count; i++)
-        if (m->inputs[i] >= m->tensor_count ||
-            m->tensors[m->inputs[i]].region == TW_REGION_CONSTANT)
+        if (!is_io(m, m->inputs[i]))
             return TW_E_FORMAT;
     for (i = 0; i < m->output_count; i++)
-        if (m->outputs[i] >= m->tensor_count || m->tensors[m->outputs[i]].window != 0 ||
-            m->tensors[m->outputs[i]].region == TW_REGION_CONSTANT)
+        if (!is_io(m, m->outputs[i]))
             return TW_E_FORMAT;
     return TW_OK;
 }

@@ -152,7 +152,7 @@ TW_ASSERT_SIZE(tw_plan_step, 72);
 TW_ASSERT_SIZE(tw_plan_operand, 32);
 TW_ASSERT_SIZE(tw_plan_blob, 8);
 TW_ASSERT_SIZE(tw_plan_state, 8);
-TW_ASSERT_SIZE(tw_context, 96);
+TW_ASSERT_SIZE(tw_context, 112);
 
 /* zlib's CRC-32. Start with 0; feed the result back in to continue. */
 uint32_t tw_crc32(uint32_t crc, const void *data, uint32_t bytes);

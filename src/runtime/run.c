@@ -3,7 +3,8 @@
  * A segment is run by one rule: fire the step nearest the sink whose inputs allow more rows than it
  * has made, by at most its band; if none can fire, the source advances by its band. Row counts are
  * virtual: they go on past a tensor's last row, because padding rows are rows too. After a firing
- * each window it read gives up the rows that no reader needs any more. */
+ * each window it read gives up the rows that no reader needs any more, and so does a window it wrote
+ * that nobody reads: rows of an output that the caller has been given. */
 #include "runtime/rows.h"
 
 enum { FLAG_DIRTY = 1u };
@@ -317,6 +318,38 @@ static void release(const tw_runner *r, const tw_plan_operand *o)
     }
 }
 
+/* Does any step of the segment read the stream of an output? */
+static int is_read(const tw_runner *r, const tw_plan_operand *o)
+{
+    const tw_plan_stream *s;
+    if (o->stream == TW_ABSENT)
+        return 0;
+    s = &r->model->streams[r->segment->first_stream + o->stream];
+    return s->first_reader <= s->last_reader;
+}
+
+/* Give the caller the rows that a firing has made of outputs that go by rows; those that are complete
+ * only when the step is, all at once. */
+static tw_status drain(const tw_runner *r, uint32_t index, const tw_view *out)
+{
+    const tw_plan_step *s = step_at(r, index);
+    const tw_model *m = r->model;
+    tw_drain give = r->context->drain.function;
+    uint32_t i, k;
+    for (i = 0; i < s->output_count; i++) {
+        const tw_plan_operand *o = &m->operands[s->first_operand + s->input_count + i];
+        if (o->tensor == TW_ABSENT || tensor_of(r, o)->window == 0 ||
+            (o->rows != TW_ROWS_MAPPED && !is_done(r, index)))
+            continue;
+        for (k = 0; k < m->output_count; k++)
+            if (m->outputs[k] == o->tensor &&
+                (!give || give(r->context->drain_user.pointer, k, out[i].row, out[i].rows,
+                               out[i].data) != 0))
+                return TW_E_CALLBACK;
+    }
+    return TW_OK;
+}
+
 static tw_status fire(tw_runner *r, uint32_t index, const tw_reach *reach, int32_t rows)
 {
     const tw_plan_step *s = step_at(r, index);
@@ -346,10 +379,16 @@ static tw_status fire(tw_runner *r, uint32_t index, const tw_reach *reach, int32
         count->a += rows;
     }
     r->context->firings++;
+    status = drain(r, index, views + s->input_count);
+    if (status != TW_OK)
+        return status;
     if (hook && hook(r->context->hook_user.pointer, r->context, &firing) != 0)
         return TW_E_CALLBACK;
     for (i = 0; i < s->input_count; i++)
         release(r, &r->model->operands[s->first_operand + i]);
+    for (; i < (uint32_t)s->input_count + s->output_count; i++)
+        if (!is_read(r, &r->model->operands[s->first_operand + i]))
+            release(r, &r->model->operands[s->first_operand + i]);
     return TW_OK;
 }
 

@@ -241,7 +241,7 @@ static void feed_back(const tw_io_row *row, tw_session *s)
             if (strlen(s->output_names[o]) == (size_t)(split - row->name) &&
                 strncmp(s->output_names[o], row->name, (size_t)(split - row->name)) == 0 &&
                 strcmp(s->input_names[i], split + 1) == 0)
-                memcpy(tw_session_input(s, i), tw_output(&s->context, o),
+                memcpy(tw_session_input(s, i), tw_session_output(s, o),
                        tw_tensor_bytes(tw_input_tensor(&s->model, i)));
 }
 
@@ -282,8 +282,8 @@ static bool run_step(const tw_model_folder *f, tw_session *s, int step, tw_toler
         const tw_tensor *tensor = tw_output_tensor(&s->model, (uint32_t)at);
         if (!check_bytes(f, row, tensor, diag))
             return false;
-        compare(row, tw_output(&s->context, (uint32_t)at), step, tolerance, result);
-        memcpy(keep + result->output_bytes, tw_output(&s->context, (uint32_t)at), row->bytes);
+        compare(row, tw_session_output(s, (uint32_t)at), step, tolerance, result);
+        memcpy(keep + result->output_bytes, tw_session_output(s, (uint32_t)at), row->bytes);
         result->output_bytes += row->bytes;
     }
     for (int i = 0; i < f->row_count; i++)

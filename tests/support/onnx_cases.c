@@ -105,7 +105,7 @@ static const void *judge(tw_case *c, tw_session *s, uint32_t i)
     tw_shape shape = tw_shape_of((tw_dtype)record->dtype, record->rank, record->dim);
     void *got = tw_alloc(c->arena, tw_shape_bytes(&shape) + 1);
     char have[96], expected[96];
-    tw_gather(record, tw_output(&s->context, i), got);
+    tw_gather(record, tw_session_output(s, i), got);
     tw_shape_text(&shape, have, sizeof have);
     tw_shape_text(&want->shape, expected, sizeof expected);
     tw_difference d = tw_no_difference();

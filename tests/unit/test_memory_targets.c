@@ -89,7 +89,7 @@ static void *run(const tw_compiled *compiled, const char *name, tw_arena *arena,
         uint32_t more = tw_tensor_bytes(tw_output_tensor(&session.model, i));
         uint8_t *longer = tw_alloc(arena, *size + more);
         memcpy(longer, bytes ? bytes : longer, *size);
-        memcpy(longer + *size, tw_output(&session.context, i), more);
+        memcpy(longer + *size, tw_session_output(&session, i), more);
         bytes = longer;
         *size += more;
     }

@@ -69,7 +69,7 @@ static void gives(tw_onnx_writer *writer, int count, const char *const *names,
         fail_msg("%s", diag.message);
     for (int i = 0; i < count; i++) {
         assert_string_equal(session.output_names[i], names[i]);
-        assert_memory_equal(tw_output(&session.context, (uint32_t)i), want[i], sizeof want[i]);
+        assert_memory_equal(tw_session_output(&session, (uint32_t)i), want[i], sizeof want[i]);
     }
     tw_session_close(&session);
     tw_compiled_free(&compiled);

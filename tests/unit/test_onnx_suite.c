@@ -144,7 +144,7 @@ static tw_outcome judge(tw_test *t, tw_session *s, uint8_t **all, size_t *bytes)
         }
         uint8_t *dense = tw_alloc(t->arena, *bytes + want->bytes + 1);
         memcpy(dense, *all, *bytes);
-        tw_gather(record, tw_output(&s->context, i), dense + *bytes);
+        tw_gather(record, tw_session_output(s, i), dense + *bytes);
         tw_difference d = tw_no_difference();
         if (!tw_compare((tw_dtype)record->dtype, tw_shape_elements(&want->shape), dense + *bytes,
                         want->data, &tolerance, 0, &d)) {

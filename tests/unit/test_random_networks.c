@@ -63,7 +63,7 @@ static void compare_run(const char *path, const tw_graph *graph, const void *con
         const tw_shape *shape = &graph->outputs[i]->shape;
         void *have = tw_alloc(session.arena, tw_shape_bytes(shape) + 1);
         tw_gather(tw_output_tensor(&session.model, (uint32_t)i),
-                  tw_output(&session.context, (uint32_t)i), have);
+                  tw_session_output(&session, (uint32_t)i), have);
         double difference = tw_reference_difference(shape, want[i], have);
         if (difference != 0)
             fail_msg("bands %d: output %d differs by %g:\n%s", (int)bands, i, difference, text);

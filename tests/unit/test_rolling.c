@@ -1,5 +1,5 @@
 /* Rolling execution: random networks give the same bytes whole, in the least memory, at budgets
- * between, and fed row by row; memory never rises when the budget falls. */
+ * between, fed and drained row by row; memory never rises when the budget falls. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -180,7 +180,7 @@ static void make_network(tw_maker *m, uint64_t seed)
 }
 
 typedef struct tw_outcome {
-    uint8_t bytes[1 << 16];
+    uint8_t bytes[1 << 19];
     uint32_t size, total;
     bool rolled;
 } tw_outcome;
@@ -209,7 +209,7 @@ static void run_network(const char *text, const tw_compile_options *options, tw_
     for (uint32_t i = 0; i < session.model.output_count; i++) {
         uint32_t size = tw_tensor_bytes(tw_output_tensor(&session.model, i));
         assert_true(outcome->size + size <= sizeof outcome->bytes);
-        memcpy(outcome->bytes + outcome->size, tw_output(&session.context, i), size);
+        memcpy(outcome->bytes + outcome->size, tw_session_output(&session, i), size);
         outcome->size += size;
     }
     tw_session_close(&session);
@@ -229,12 +229,37 @@ static int network_count(void)
     return text ? atoi(text) : 300;
 }
 
+/* The input, the last output or both by rows, where that is possible. */
+static bool run_by_rows(const char *text, bool fed, bool drained, const tw_outcome *whole)
+{
+    static tw_outcome outcome;
+    tw_compile_options options;
+    tw_compiled compiled;
+    tw_diag diag = {0};
+    tw_compile_options_default(&options);
+    options.prefer = TW_PREFER_MEMORY;
+    const char *name = strrchr(text, '%') + 1; /* "output %NAME\n}\n" */
+    char output[16];
+    snprintf(output, sizeof output, "%.*s", (int)strcspn(name, "\n"), name);
+    options.input_rows = fed ? "t0" : NULL;
+    options.output_rows = drained ? output : NULL;
+    bool ok = tw_test_try_compile(text, &options, &compiled, &diag);
+    tw_compiled_free(&compiled);
+    if (!ok) {
+        assert_int_equal(diag.code, TW_CODE_UNSUPPORTED);
+        return false;
+    }
+    run_network(text, &options, &outcome);
+    expect_same(whole, &outcome, "an end by rows", text);
+    return true;
+}
+
 static void random_networks_roll(void **state)
 {
     (void)state;
     static tw_maker m;
-    static tw_outcome whole, least, between, fed;
-    int rolled = 0, by_rows = 0;
+    static tw_outcome whole, least, between;
+    int rolled = 0, by_rows[4] = {0};
     double saved = 0;
     for (int seed = 1; seed <= network_count(); seed++) {
         tw_compile_options options;
@@ -262,22 +287,15 @@ static void random_networks_roll(void **state)
                          options.memories.fast.bytes, least.total, m.text);
         }
 
-        tw_compile_options_default(&options);
-        options.prefer = TW_PREFER_MEMORY;
-        options.input_rows = "t0";
-        tw_compiled compiled;
-        tw_diag diag = {0};
-        if (tw_test_try_compile(m.text, &options, &compiled, &diag)) {
-            run_network(m.text, &options, &fed);
-            expect_same(&whole, &fed, "input by rows", m.text);
-            by_rows++;
-        }
-        tw_compiled_free(&compiled);
+        for (int ends = 1; ends < 4; ends++)
+            by_rows[ends] += run_by_rows(m.text, ends & 1, ends & 2, &whole);
     }
-    print_message("%d networks rolled, %d fed by rows; mean memory %.2f of whole execution\n",
-                  rolled, by_rows, saved / network_count());
+    print_message("%d networks rolled, %d fed by rows, %d drained, %d both; mean memory %.2f of "
+                  "whole execution\n",
+                  rolled, by_rows[1], by_rows[2], by_rows[3], saved / network_count());
     assert_true(rolled > network_count() / 4);
-    assert_true(by_rows > network_count() / 4);
+    for (int ends = 1; ends < 4; ends++)
+        assert_true(by_rows[ends] > network_count() / 4);
 }
 
 /* The same model and options give the same bytes, plan for plan. */
@@ -336,12 +354,69 @@ static void causal_residuals_roll(void **state)
     tw_compiled_free(&compiled);
 }
 
+/* Rows go out once each, in order, as soon as they are made. */
+typedef struct tw_taken {
+    int32_t next, calls;
+    uint8_t bytes[64 * 8];
+} tw_taken;
+
+static int take(void *user, uint32_t output, int32_t row, int32_t rows, const void *from)
+{
+    tw_taken *taken = user;
+    assert_int_equal(output, 0);
+    assert_int_equal(row, taken->next);
+    memcpy(taken->bytes + (size_t)row * 8, from, (size_t)rows * 8);
+    taken->next += rows;
+    taken->calls++;
+    return taken->calls == 400 ? 1 : 0;
+}
+
+static void outputs_go_row_by_row(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "graph \"rows\" {\n  input %t0 : s8[1,64,8] quant(scale=0.1, zero=0)\n"
+        "  %t1 : s8[1,64,8] quant(scale=0.1, zero=0) = Relu(%t0)\n"
+        "  %t2 : s8[1,64,8] quant(scale=0.1, zero=0) = Add(%t1, %t0)\n"
+        "  output %t2\n}\n";
+    tw_compile_options options;
+    tw_compiled compiled;
+    tw_session session;
+    tw_diag diag = {0};
+    tw_taken taken = {0};
+    uint64_t seed = 3;
+    tw_compile_options_default(&options);
+    options.prefer = TW_PREFER_MEMORY;
+    options.output_rows = "t2";
+    tw_test_compile(text, &options, &compiled);
+    assert_true(tw_session_open(&session, compiled.plan, compiled.plan_bytes, &diag));
+    tw_test_fill(tw_input_tensor(&session.model, 0), tw_input(&session.context, 0), &seed);
+    assert_null(tw_output(&session.context, 0));
+    assert_true(tw_session_run(&session, &diag));
+    tw_set_drain(&session.context, take, &taken);
+    assert_int_equal(tw_run(&session.context), TW_OK);
+    assert_int_equal(taken.next, 64);
+    assert_memory_equal(taken.bytes, tw_session_output(&session, 0), sizeof taken.bytes);
+    taken = (tw_taken){.calls = 399};
+    assert_int_equal(tw_run(&session.context), TW_E_CALLBACK);
+    tw_set_drain(&session.context, NULL, NULL);
+    assert_int_equal(tw_run(&session.context), TW_E_CALLBACK);
+    tw_session_close(&session);
+    tw_compiled_free(&compiled);
+
+    options.output_rows = "t1";
+    assert_false(tw_test_try_compile(text, &options, &compiled, &diag));
+    assert_int_equal(diag.code, TW_CODE_USAGE); /* not an output */
+    tw_compiled_free(&compiled);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_networks_roll),
         cmocka_unit_test(plans_are_reproducible),
         cmocka_unit_test(causal_residuals_roll),
+        cmocka_unit_test(outputs_go_row_by_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static bool execute(tw_arena *arena, const char *path, const tw_vector_case *one
     for (int i = 0; ok && i < one->graph->output_count; i++) {
         const tw_tensor *tensor = tw_output_tensor(&session.model, (uint32_t)i);
         outputs[i] = tw_alloc(arena, tw_tensor_bytes(tensor));
-        tw_gather(tensor, tw_output(&session.context, (uint32_t)i), outputs[i]);
+        tw_gather(tensor, tw_session_output(&session, (uint32_t)i), outputs[i]);
     }
     tw_session_close(&session);
     tw_compiled_free(&compiled);

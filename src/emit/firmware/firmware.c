@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/diag.h"
 #include "emit/firmware/make.h"
 
 static bool begin(tw_making *m)
@@ -20,6 +21,17 @@ static bool begin(tw_making *m)
     return true;
 }
 
+/* Firmware that is given an output by rows is written by hand, so far: tw_set_drain. */
+static bool outputs_are_whole(const tw_session *session, tw_diag *diag)
+{
+    for (uint32_t i = 0; i < session->model.output_count; i++)
+        if (tw_output_tensor(&session->model, i)->window != 0)
+            return tw_fail(diag, TW_CODE_UNSUPPORTED, session->output_names[i], NULL,
+                           "the plan gives this output by rows, which codegen does not write yet; "
+                           "compile without --output-rows");
+    return true;
+}
+
 bool tw_firmware_write(const tw_session *session, const tw_firmware_options *options,
                        const char *folder, tw_firmware_report *report, tw_arena *arena,
                        tw_diag *diag)
@@ -33,7 +45,8 @@ bool tw_firmware_write(const tw_session *session, const tw_firmware_options *opt
                    .diag = diag};
     const char **sources;
     int count;
-    if (!begin(&m) || !tw_add_sources(&m, m.kernels, m.kernel_count, &sources, &count))
+    if (!outputs_are_whole(session, diag) || !begin(&m) ||
+        !tw_add_sources(&m, m.kernels, m.kernel_count, &sources, &count))
         return false;
     tw_write_library(&m);
     if (options->app)
