@@ -126,11 +126,31 @@ static void test_operators(void **state)
     tw_arena_free(arena);
 }
 
+/* Our own models of one operator: scripts/fixtures/tflite_windows.py. */
+static void test_windows(void **state)
+{
+    (void)state;
+    tw_arena *arena = tw_arena_new();
+    const char *root = "tests/data/tflite-windows";
+    counts c = {0, 0, 0};
+    for (const char **name = tw_test_folders(arena, root); *name; name++) {
+        tw_model_folder folder;
+        tw_model_folder_read(arena, tw_format(arena, "%s/%s", root, *name), "model.tflite",
+                             &folder);
+        must_pass(arena, &folder);
+        c.passed++;
+    }
+    report("windows", c);
+    assert_int_equal(c.passed, 13);
+    tw_arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_models),
         cmocka_unit_test(test_operators),
+        cmocka_unit_test(test_windows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,6 +40,8 @@ static bool moves_elements(const tw_node *node)
     case TW_OPCODE_copy:
     case TW_OPCODE_tile:
     case TW_OPCODE_resize_nearest:
+    case TW_OPCODE_depth_to_space:
+    case TW_OPCODE_space_to_depth:
     case TW_OPCODE_max_pool: return true; /* the largest stored value is the largest real one */
     default: return node->op->kind == TW_VIEW;
     }
