@@ -60,16 +60,17 @@ class File:
 
     def case(self, name, oracle, op, inputs, expected, attributes=None, quants=None, out_quant=None,
              tolerance="", constants=(), clamp=None):
-        """inputs: (name, array) pairs; those in `constants` stand in the graph. quants: by name.
+        """inputs: (name, array) pairs, None for an absent one; those in `constants` stand in the graph. quants: by name.
         clamp: bounds of a fused activation."""
         quants = quants or {}
         lines = [f'case "{name}" oracle "{oracle}"{" " + tolerance if tolerance else ""}', 'graph "g" {']
+        operands = ", ".join("_" if array is None else "%" + label for label, array in inputs)
+        inputs = [(label, array) for label, array in inputs if array is not None]
         for label, array in inputs:
             kind = f"const  %{label} : {type_of(array, quants.get(label))} = {data(array)}" \
                 if label in constants else f"input  %{label} : {type_of(array, quants.get(label))}"
             lines.append("  " + kind)
         text = ", ".join(f"{k}={v}" for k, v in (attributes or {}).items())
-        operands = ", ".join("%" + label for label, _ in inputs)
         lines.append(f"  %y : {type_of(expected, out_quant)} = {op} ({operands})"
                      + (f" {{{text}}}" if text else "")
                      + (f" clamp({number(clamp[0])}, {number(clamp[1])})" if clamp else ""))

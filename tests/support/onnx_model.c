@@ -193,6 +193,22 @@ void tw_onnx_write_word(tw_onnx_writer *w, const char *name, const char *value)
     tw_wire_message(&w->node, 5, &a);
 }
 
+void tw_onnx_write_reals(tw_onnx_writer *w, const char *name, int count, const float *values)
+{
+    tw_wire_bytes a = attribute(w, name, 6);
+    for (int i = 0; i < count; i++)
+        tw_wire_float(&a, 7, values[i]);
+    tw_wire_message(&w->node, 5, &a);
+}
+
+void tw_onnx_write_words(tw_onnx_writer *w, const char *name, int count, const char *const *values)
+{
+    tw_wire_bytes a = attribute(w, name, 8);
+    for (int i = 0; i < count; i++)
+        tw_wire_text(&a, 9, values[i]);
+    tw_wire_message(&w->node, 5, &a);
+}
+
 static void external_entry(tw_wire_bytes *t, const char *key, const char *value)
 {
     tw_wire_bytes entry = {.arena = t->arena};

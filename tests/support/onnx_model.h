@@ -57,6 +57,8 @@ void tw_onnx_write_int(tw_onnx_writer *w, const char *name, int64_t value);
 void tw_onnx_write_ints(tw_onnx_writer *w, const char *name, int count, const int64_t *values);
 void tw_onnx_write_real(tw_onnx_writer *w, const char *name, float value);
 void tw_onnx_write_word(tw_onnx_writer *w, const char *name, const char *value);
+void tw_onnx_write_reals(tw_onnx_writer *w, const char *name, int count, const float *values);
+void tw_onnx_write_words(tw_onnx_writer *w, const char *name, int count, const char *const *values);
 /* A tensor outside the model; null: that key is left out. */
 void tw_onnx_write_external(tw_onnx_writer *w, const char *name, int type, int rank,
                             const int64_t *dim, const char *location, const char *offset,

@@ -55,6 +55,22 @@ static void read_attribute(tw_case *c, char *text)
         tw_onnx_write_real(&c->model, text, strtof(value + 1, NULL));
     } else if (*value == 's') {
         tw_onnx_write_word(&c->model, text, value + 1);
+    } else if (*value == 'F') {
+        float list[MOST];
+        int count = 0;
+        for (char *at = value + 1; *at; at += *at == ',')
+            list[count++] = strtof(at, &at);
+        tw_onnx_write_reals(&c->model, text, count, list);
+    } else if (*value == 'S') {
+        const char *list[MOST];
+        int count = 0;
+        for (char *at = value + 1; at;) {
+            list[count++] = at;
+            at = strchr(at, ',');
+            if (at)
+                *at++ = 0;
+        }
+        tw_onnx_write_words(&c->model, text, count, list);
     } else {
         int64_t list[MOST];
         int count = 0;
