@@ -10,7 +10,8 @@ static int gates_of(const tw_opdef *op)
 {
     switch (op->code) {
 #define TW_RECURRENT(code, Name, symbol, gates, formula)                                           \
-    case TW_OPCODE_##symbol: return gates;
+    case TW_OPCODE_##symbol:                                                                       \
+        return gates;
 #include "ops/recurrent.def"
 #undef TW_RECURRENT
     default: return 1;
@@ -113,10 +114,11 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *l, tw_diag 
 /* clang-format on */
 
 #define TW_RECURRENT(code, Name, symbol, gates, text)                                              \
-    static const char symbol##_samples[] = LAYER(#Name, gates, "") LAYER(                          \
-        #Name, gates, "{f=hard_sigmoid, g=leaky_relu, h=scaled_tanh, alpha=[0.2,0.1,1.5], "        \
-                      "beta=[0.5,0,0.8], clip=0.7, linear_before_reset=1, input_forget=1}")        \
-        BATCH(#Name, gates);                                                                       \
+    static const char symbol##_samples[] = LAYER(#Name, gates, "")                                 \
+        LAYER(#Name, gates,                                                                        \
+              "{f=hard_sigmoid, g=leaky_relu, h=scaled_tanh, alpha=[0.2,0.1,1.5], "                \
+              "beta=[0.5,0,0.8], clip=0.7, linear_before_reset=1, input_forget=1}")                \
+            BATCH(#Name, gates);                                                                   \
     const tw_opdef tw_op_##symbol = {                                                              \
         TW_OP_LEDGER(symbol),                                                                      \
         TW_OP_ATTRIBUTES(recurrent),                                                               \

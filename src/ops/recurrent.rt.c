@@ -81,9 +81,8 @@ static void gru_step(const tw_recurrent_step *s)
         for (k = 0; k < n; k++)
             reset[k] *= s->h[k];
     for (k = 0; k < n; k++) {
-        const float recurrent = s->a->linear_before_reset
-                                    ? reset[k] * from_h(s, s->h, 2 * n + k)
-                                    : from_h(s, reset, 2 * n + k);
+        const float recurrent = s->a->linear_before_reset ? reset[k] * from_h(s, s->h, 2 * n + k)
+                                                          : from_h(s, reset, 2 * n + k);
         candidate[k] = activate(s, G, from_x(s, 2 * n + k) + recurrent);
     }
     for (k = 0; k < n; k++)
@@ -128,8 +127,8 @@ static tw_status run(const tw_call *call, tw_recurrent_function step)
         return TW_E_SCHEDULE;
     const uint32_t bytes = (uint32_t)tw_lstm_state(call) * 4u;
     float *h = (float *)call->memory;
-    float *c = (float *)(void *)((uint8_t *)call->memory +
-                                 tw_lstm_cell_offset(tw_lstm_state(call), 4));
+    float *c =
+        (float *)(void *)((uint8_t *)call->memory + tw_lstm_cell_offset(tw_lstm_state(call), 4));
     s.a = (const tw_recurrent_attributes *)call->attributes;
     s.w = floats(call, TW_RECURRENT_W);
     s.r = floats(call, TW_RECURRENT_R);

@@ -27,10 +27,12 @@ static const struct {
     int takes;
     float alpha, beta;
 } activations[] = {
-    {"Sigmoid", 0, 1, 0},   {"Tanh", 0, 1, 0},           {"Relu", 0, 1, 0},
-    {"Affine", 2, 1, 0},    {"LeakyRelu", 1, 0.01f, 0},  {"ThresholdedRelu", 1, 1, 0},
-    {"ScaledTanh", 2, 1, 1}, {"HardSigmoid", 2, 0.2f, 0.5f}, {"Elu", 1, 1, 0},
-    {"Softsign", 0, 1, 0},  {"Softplus", 0, 1, 0},
+    {"Sigmoid", 0, 1, 0},       {"Tanh", 0, 1, 0},
+    {"Relu", 0, 1, 0},          {"Affine", 2, 1, 0},
+    {"LeakyRelu", 1, 0.01f, 0}, {"ThresholdedRelu", 1, 1, 0},
+    {"ScaledTanh", 2, 1, 1},    {"HardSigmoid", 2, 0.2f, 0.5f},
+    {"Elu", 1, 1, 0},           {"Softsign", 0, 1, 0},
+    {"Softplus", 0, 1, 0},
 };
 
 /* Names differ in case between exporters. */
@@ -92,8 +94,9 @@ static bool read_direction(tw_layer *l)
     const char *direction = tw_onnx_text(l->n, "direction", "forward");
     const bool both = strcmp(direction, "bidirectional") == 0;
     if (!both && strcmp(direction, "forward") != 0 && strcmp(direction, "reverse") != 0)
-        return TW_ONNX_FAIL(l->n, "the direction '%.40s' is not one of forward, reverse, "
-                                  "bidirectional",
+        return TW_ONNX_FAIL(l->n,
+                            "the direction '%.40s' is not one of forward, reverse, "
+                            "bidirectional",
                             direction);
     l->directions = both ? 2 : 1;
     l->reverse[0] = direction[0] == 'r';
@@ -107,10 +110,11 @@ static bool has_extents(const tw_layer *l, int i, int rank, const int64_t *dim)
     bool fit = !v || v->shape.rank == rank;
     for (int k = 0; v && fit && k < rank; k++)
         fit = v->shape.dim[k] == dim[k];
-    return fit || TW_ONNX_FAIL(l->n, "input %d does not fit %lld inputs, %lld outputs and a batch "
-                                     "of %lld in %d directions",
-                               i, (long long)l->inputs, (long long)l->outputs,
-                               (long long)l->batch, l->directions);
+    return fit || TW_ONNX_FAIL(l->n,
+                               "input %d does not fit %lld inputs, %lld outputs and a batch "
+                               "of %lld in %d directions",
+                               i, (long long)l->inputs, (long long)l->outputs, (long long)l->batch,
+                               l->directions);
 }
 
 static bool check_shapes(const tw_layer *l)
@@ -119,9 +123,9 @@ static bool check_shapes(const tw_layer *l)
     const int64_t state[] = {l->batch_first ? n : d, l->batch_first ? d : n, o};
     return has_extents(l, W, 3, (int64_t[]){d, g * o, l->inputs}) &&
            has_extents(l, R, 3, (int64_t[]){d, g * o, o}) &&
-           has_extents(l, B, 2, (int64_t[]){d, 2 * g * o}) &&
-           has_extents(l, LENGTHS, 1, &n) && has_extents(l, H0, 3, state) &&
-           has_extents(l, C0, 3, state) && has_extents(l, P, 2, (int64_t[]){d, 3 * o});
+           has_extents(l, B, 2, (int64_t[]){d, 2 * g * o}) && has_extents(l, LENGTHS, 1, &n) &&
+           has_extents(l, H0, 3, state) && has_extents(l, C0, 3, state) &&
+           has_extents(l, P, 2, (int64_t[]){d, 3 * o});
 }
 
 /* Lengths that are all the steps there are say nothing. */
@@ -275,9 +279,9 @@ static tw_value *all_steps(const tw_layer *l, tw_value **y)
     const int64_t batch_first[] = {l->batch, l->steps, 1, l->outputs};
     tw_value *parts[2] = {NULL};
     for (int d = 0; d < l->directions; d++)
-        parts[d] = l->batch_first ? tw_build_reshape(b, y[d], 4, batch_first)
-                                  : tw_build_reshape(b, tw_build_transpose(b, y[d], 3, swap), 4,
-                                                     steps_first);
+        parts[d] = l->batch_first
+                       ? tw_build_reshape(b, y[d], 4, batch_first)
+                       : tw_build_reshape(b, tw_build_transpose(b, y[d], 3, swap), 4, steps_first);
     return tw_build_concat(b, parts, l->directions, l->batch_first ? 2 : 1);
 }
 
