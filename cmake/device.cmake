@@ -25,8 +25,9 @@ foreach(case IN LISTS TW_FIRMWARE_CASES)
     list(GET TW_FIRMWARE_${target} 0 startup)
     list(GET TW_FIRMWARE_${target} 1 script)
     set(folder ${PROJECT_SOURCE_DIR}/tests/device)
-    add_executable(${name}-${target} ${folder}/harness.c ${folder}/case.c ${folder}/${startup})
-    # -fno-tree-loop-distribute-patterns: the harness defines memcpy and must not call it from there.
+    add_executable(${name}-${target} ${folder}/harness.c ${folder}/libc.c ${folder}/case.c
+      ${folder}/${startup})
+    # -fno-tree-loop-distribute-patterns: libc.c defines memcpy and must not call it from there.
     target_compile_options(${name}-${target} PRIVATE -std=gnu99 -O2 -ffreestanding
       -fno-tree-loop-distribute-patterns ${TW_NUMERICS} -Wall -Wextra -Werror)
     target_compile_definitions(${name}-${target} PRIVATE TW_CASE="${case}")

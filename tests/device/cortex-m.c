@@ -26,6 +26,29 @@ void board_exit(int status)
     }
 }
 
+/* The system timer counts down 24 bits at BOARD_CLOCK hertz. */
+#ifndef BOARD_CLOCK
+#define BOARD_CLOCK 25000000u
+#endif
+
+uint32_t board_microseconds(void)
+{
+    volatile uint32_t *const timer = (volatile uint32_t *)0xE000E010u; /* control, reload, value */
+    static uint32_t last, ticks, started;
+    uint32_t now;
+    if (!started) {
+        timer[1] = 0xFFFFFFu;
+        timer[2] = 0;
+        timer[0] = 5u; /* the processor's clock, no interrupt */
+        started = 1;
+        last = timer[2];
+    }
+    now = timer[2];
+    ticks += (last - now) & 0xFFFFFFu;
+    last = now;
+    return (uint32_t)((uint64_t)ticks * 1000000u / BOARD_CLOCK);
+}
+
 static void fault(void)
 {
     board_print("fault\n");
@@ -42,6 +65,7 @@ static void reset(void)
         *word = *image++;
     for (uint32_t *word = board_bss; word < board_bss_end; word++)
         *word = 0;
+    board_paint_stack();
     board_exit(main());
 }
 

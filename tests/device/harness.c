@@ -7,45 +7,6 @@
 #include "ops/codes.h"
 #include "runtime/plan.h"
 
-/* --- the C library, as far as the runtime uses it ---------------------------------------------- */
-
-void *memcpy(void *destination, const void *source, size_t bytes)
-{
-    uint8_t *to = destination;
-    const uint8_t *from = source;
-    for (size_t i = 0; i < bytes; i++)
-        to[i] = from[i];
-    return destination;
-}
-
-void *memmove(void *destination, const void *source, size_t bytes)
-{
-    uint8_t *to = destination;
-    const uint8_t *from = source;
-    if (to <= from)
-        return memcpy(destination, source, bytes);
-    for (size_t i = bytes; i > 0; i--)
-        to[i - 1] = from[i - 1];
-    return destination;
-}
-
-void *memset(void *destination, int value, size_t bytes)
-{
-    uint8_t *to = destination;
-    for (size_t i = 0; i < bytes; i++)
-        to[i] = (uint8_t)value;
-    return destination;
-}
-
-int memcmp(const void *left, const void *right, size_t bytes)
-{
-    const uint8_t *a = left, *b = right;
-    for (size_t i = 0; i < bytes; i++)
-        if (a[i] != b[i])
-            return a[i] - b[i];
-    return 0;
-}
-
 /* --- reporting ---------------------------------------------------------------------------------- */
 
 static void print_number(uint32_t value)
@@ -122,21 +83,6 @@ static int guards_intact(const tw_model *model)
     return 1;
 }
 
-static void paint_stack(void)
-{
-    uint32_t *end = (uint32_t *)((uintptr_t)__builtin_frame_address(0) - 256);
-    for (uint32_t *word = board_stack_limit; word < end; word++)
-        *word = 0x5AFE57ACu;
-}
-
-static uint32_t stack_used(void)
-{
-    const uint32_t *word = board_stack_limit;
-    while (word < board_stack && *word == 0x5AFE57ACu)
-        word++;
-    return (uint32_t)((const uint8_t *)board_stack - (const uint8_t *)word);
-}
-
 /* --- the test ----------------------------------------------------------------------------------- */
 
 static int compare(const uint8_t *actual, const uint8_t *expected, uint32_t bytes, uint32_t run)
@@ -160,7 +106,6 @@ int main(void)
     uint32_t run = 0, in_bytes, out_bytes;
     tw_status status;
 
-    paint_stack();
     memset(arena, PAINT, sizeof arena);
     status =
         tw_load(&model, case_plan, (uint32_t)(case_plan_end - case_plan), table, find_kernels());
@@ -196,6 +141,6 @@ int main(void)
     }
     say("runs equal to the host: ", run);
     say("arena bytes: ", tw_region_bytes(&model, TW_REGION_FAST));
-    say("stack bytes: ", stack_used());
+    say("stack bytes: ", board_stack_used());
     return 0;
 }

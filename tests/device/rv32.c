@@ -29,6 +29,18 @@ void board_exit(int status)
     }
 }
 
+uint32_t board_microseconds(void)
+{
+    uint32_t high, low, again;
+    do
+        __asm__ volatile(
+            ".option push\n .option arch, +zicsr\n csrr %0, minstreth\n csrr %1, minstret\n"
+            " csrr %2, minstreth\n .option pop"
+            : "=r"(high), "=r"(low), "=r"(again));
+    while (high != again);
+    return (uint32_t)(((uint64_t)high << 32 | low) / 1000u);
+}
+
 static void trap(void)
 {
     board_print("trap\n");
@@ -42,6 +54,7 @@ __attribute__((used)) static void begin(void)
                      : "r"((uintptr_t)trap & ~(uintptr_t)3));
     for (uint32_t *word = board_bss; word < board_bss_end; word++)
         *word = 0;
+    board_paint_stack();
     board_exit(main());
 }
 
