@@ -46,21 +46,24 @@ static bool choose_project(tw_cli *cli, tw_firmware_options *options)
 
 static bool choose(tw_cli *cli, tw_firmware_options *options)
 {
-    int weights = 0, format = 0;
+    enum { LIBRARY, APP, DIRECT };
+    int weights = 0, format = LIBRARY;
     uint64_t align = 16;
     if (!choose_name(cli, options) || !choose_project(cli, options) ||
         !cli_choice(cli, TW_OPTION_weights, "embed|extern", &weights) ||
-        !cli_choice(cli, TW_OPTION_format, "library|app", &format) ||
+        !cli_choice(cli, TW_OPTION_format, "library|app|direct", &format) ||
         !cli_whole(cli, TW_OPTION_align, 16, 4096, &align))
         return false;
     if ((align & (align - 1)) != 0)
         return cli_usage(cli, "--align %llu is no power of two", (unsigned long long)align);
-    if (format != 1 && cli_has(cli, TW_OPTION_vectors))
-        return cli_usage(cli, "--vectors goes with --format app");
-    if (format != 1 && cli_has(cli, TW_OPTION_steps))
-        return cli_usage(cli, "--steps goes with --format app");
+    const bool vectors = cli_has(cli, TW_OPTION_vectors) || cli_has(cli, TW_OPTION_steps);
+    if (format == LIBRARY && vectors)
+        return cli_usage(cli, "--vectors and --steps are for a program: add --format app");
+    if (format == DIRECT && weights == 1)
+        return cli_usage(cli, "--weights extern needs a plan, which --format direct does without");
     options->external = weights == 1;
-    options->app = format == 1;
+    options->direct = format == DIRECT;
+    options->app = format == APP || vectors;
     options->align = (uint32_t)align;
     return true;
 }
@@ -219,7 +222,10 @@ const tw_command tw_command_codegen = {
         "the kernels that the plan uses; and build files. The C is C99 and C++17, without "
         "warnings, and takes nothing from a heap. --format app adds a program that runs test "
         "vectors on the target, compares every byte with what this machine computed and says "
-        "what memory and time it took.",
+        "what memory and time it took. --format direct needs no plan at run time: a readable "
+        "function a "
+        "step and a segment, with every band written out, and the memory as one array; --steps or "
+        "--vectors adds the program to it.",
     .examples =
         "  tilewright codegen model.twp -o firmware/model\n"
         "  tilewright codegen model.twp --format app -o trial && make -C trial run\n"

@@ -120,6 +120,7 @@ typedef struct tw_tensor {
 /* Bytes of the tensor's elements when stored densely. */
 uint32_t tw_tensor_bytes(const tw_tensor *tensor);
 
+struct tw_call;
 struct tw_kernel;
 struct tw_plan_header;
 struct tw_plan_segment;
@@ -169,6 +170,8 @@ typedef union tw_slot {
 typedef struct tw_firing {
     uint32_t step, operator_code;
     int32_t row, rows; /* output rows computed (input rows taken, where the step accumulates) */
+    const struct tw_call
+        *call; /* what the kernel was given (runtime/kernel.h); gone after the hook */
 } tw_firing;
 
 struct tw_context;

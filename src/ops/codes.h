@@ -11,10 +11,17 @@ enum {
 #include "ops/ops.def"
 };
 
+/* Firmware that loads no plan (codegen --format direct) leaves the checks out. */
+#ifdef TW_WITHOUT_CHECKS
+#define TW_KERNEL_CHECK(check) (0 ? check : NULL)
+#else
+#define TW_KERNEL_CHECK(check) check
+#endif
+
 /* The record of a portable kernel, at the end of its .rt.c. */
 #define TW_KERNEL(symbol, signature, run, check)                                                   \
     const tw_kernel tw_k_##symbol##_##signature = {                                                \
-        TW_KERNEL_ID(0, TW_OPCODE_##symbol, TW_SIG_##signature), run, check}
+        TW_KERNEL_ID(0, TW_OPCODE_##symbol, TW_SIG_##signature), run, TW_KERNEL_CHECK(check)}
 
 /* Their declarations. */
 #define TW_K(symbol, signature) extern const tw_kernel tw_k_##symbol##_##signature;

@@ -33,9 +33,9 @@ typedef struct tw_blob {
 
 /* Bounds to which a kernel clamps its results: fused activations. */
 typedef union tw_bound {
-    float f32;
-    int32_t s32;
     uint32_t bits;
+    int32_t s32;
+    float f32;
 } tw_bound;
 
 typedef struct tw_call {

@@ -141,7 +141,8 @@ static tw_status check_kernels(const tw_loader *l, uint32_t kernel_count)
     if (count != kernel_count)
         return TW_E_KERNEL;
     for (i = 0; i < count; i++)
-        if (!l->model->kernels[i] || l->model->kernels[i]->id != ids[i])
+        if (!l->model->kernels[i] || l->model->kernels[i]->id != ids[i] ||
+            !l->model->kernels[i]->check)
             return TW_E_KERNEL;
     return TW_OK;
 }

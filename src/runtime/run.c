@@ -228,32 +228,30 @@ static int make_views(const tw_runner *r, uint32_t index, int32_t rows, int accu
     return 1;
 }
 
-static tw_status call_kernel(const tw_runner *r, const tw_plan_step *s, const tw_view *views)
+static void make_call(const tw_runner *r, const tw_plan_step *s, const tw_view *views,
+                      tw_blob *blobs, tw_call *call)
 {
     const tw_model *m = r->model;
     uint8_t *fast = (uint8_t *)r->context->region[TW_REGION_FAST].pointer;
-    tw_blob blobs[TW_MAX_BLOBS];
-    tw_call call;
     uint32_t i;
     for (i = 0; i < s->blob_count; i++) {
         blobs[i].data = m->constants + m->blobs[s->first_blob + i].offset;
         blobs[i].bytes = m->blobs[s->first_blob + i].bytes;
     }
-    call.in = views;
-    call.out = views + s->input_count;
-    call.in_count = s->input_count;
-    call.out_count = s->output_count;
-    call.attributes = m->attributes + s->first_attribute;
-    call.attribute_bytes = s->attribute_words * 4u;
-    call.blobs = blobs;
-    call.blob_count = s->blob_count;
-    call.clamp_low.bits = s->clamp_low;
-    call.clamp_high.bits = s->clamp_high;
-    call.scratch = fast + s->scratch_offset;
-    call.scratch_bytes = s->scratch_bytes;
-    call.memory = fast + s->memory_offset;
-    call.memory_bytes = s->memory_bytes;
-    return m->kernels[s->kernel]->run(&call);
+    call->in = views;
+    call->out = views + s->input_count;
+    call->in_count = s->input_count;
+    call->out_count = s->output_count;
+    call->attributes = m->attributes + s->first_attribute;
+    call->attribute_bytes = s->attribute_words * 4u;
+    call->blobs = blobs;
+    call->blob_count = s->blob_count;
+    call->clamp_low.bits = s->clamp_low;
+    call->clamp_high.bits = s->clamp_high;
+    call->scratch = fast + s->scratch_offset;
+    call->scratch_bytes = s->scratch_bytes;
+    call->memory = fast + s->memory_offset;
+    call->memory_bytes = s->memory_bytes;
 }
 
 /* First row of a stream that step `index` still needs. */
@@ -357,6 +355,8 @@ static tw_status fire(tw_runner *r, uint32_t index, const tw_reach *reach, int32
     const int accumulates = reach->fresh >= 0;
     tw_firing firing;
     tw_view views[TW_MAX_OPERANDS];
+    tw_blob blobs[TW_MAX_BLOBS];
+    tw_call call;
     tw_status status;
     tw_hook hook = r->context->hook.function;
     uint32_t i;
@@ -364,13 +364,15 @@ static tw_status fire(tw_runner *r, uint32_t index, const tw_reach *reach, int32
     r->context->error_operator = s->operator_code;
     if (!make_views(r, index, rows, accumulates, views))
         return TW_E_SCHEDULE;
-    status = call_kernel(r, s, views);
+    make_call(r, s, views, blobs, &call);
+    status = r->model->kernels[s->kernel]->run(&call);
     if (status != TW_OK)
         return status;
     firing.step = r->segment->first_step + index;
     firing.operator_code = s->operator_code;
     firing.row = accumulates ? count->b : count->a;
     firing.rows = rows;
+    firing.call = &call;
     if (accumulates) {
         count->b += rows;
         if (rows == reach->remaining)

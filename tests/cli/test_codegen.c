@@ -40,9 +40,13 @@ static void expect_in_file(const char *path, const char *part)
     free(text);
 }
 
-/* DIR/src as the archive DIR.a. */
+/* DIR/src as the archive DIR.a, once. */
 static void build_library(const char *dir)
 {
+    char archive[64];
+    snprintf(archive, sizeof archive, "%s.a", dir);
+    if (access(archive, F_OK) == 0)
+        return;
     shell(0,
           "mkdir -p objects-%s && cd objects-%s && "
           "cc -std=c99 " STRICT " -I../%s/src -c ../%s/src/*.c ../%s/src/*/*.c && "
@@ -207,6 +211,53 @@ static void test_vectors(void **state)
     assert_int_equal(access("no", F_OK), -1);
 }
 
+/* ---- without a plan ---- */
+
+static const char deep[] = "graph \"deep\" {\n"
+                           "  input  %x : f32[1,40,6,2]\n"
+                           "  state  %s : f32[1,1,1,4] = [1, 2, -3, 4]\n"
+                           "  const  %w : f32[4,3,3,2] = random 1 -0.5 0.5\n"
+                           "  const  %v : f32[4,3,3,4] = random 2 -0.5 0.5\n"
+                           "  %a = Conv(%x, %w) {pad_begin=[1,1], pad_end=[1,1]} clamp(0, 6)\n"
+                           "  %b = Conv(%a, %v) {pad_begin=[1,1], pad_end=[1,1], stride=[2,1]}\n"
+                           "  %c = Conv(%b, %v) {pad_begin=[1,1], pad_end=[1,1]}\n"
+                           "  %d = Add(%b, %c)\n"
+                           "  %e = Conv(%d, %v) {pad_begin=[2,1], pad_end=[2,1], dilation=[2,1]}\n"
+                           "  %m = ReduceMean(%e) {axes=[1,2]}\n"
+                           "  %n = Add(%m, %s)\n"
+                           "  next %s = %n\n"
+                           "  output %e\n"
+                           "  output %n\n"
+                           "}\n";
+
+/* Every way of making bands gives the interpreter's bytes, inside the one array. */
+static void test_direct(void **state)
+{
+    (void)state;
+    static const char *const options[] = {"--prefer memory", "--input-rows x", "--random-bands 1"};
+    tw_write_text("deep.twir", deep);
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        expect_status(tw_process("compile deep.twir %s -o deep.twp", options[i]), 0);
+        expect_status(
+            tw_process("codegen deep.twp --format direct --steps 2 --align 32 -o deep%zu", i), 0);
+        if (i == 0) /* the kernels are the same every time */
+            shell(0, "mkdir checked && cd checked && cc -std=c99 -O1 -fsanitize=address,undefined "
+                     "-ffp-contract=off -I../deep0/src -c ../deep0/src/*/*.c && ar rcs "
+                     "../checked.a *.o");
+        shell(0,
+              "cc -std=c99 -fsanitize=address,undefined -fno-sanitize-recover=all " STRICT
+              " -Ideep%zu/src deep%zu/src/*.c deep%zu/app/*.c checked.a -o direct && ./direct",
+              i, i, i);
+        expect_in_file("shell.out", "pass: 2 runs");
+    }
+    expect_in_file("deep0/src/deep.c", "for (i = 0; i < ");
+    expect_in_file("deep1/src/deep.c", "FEED(");
+    shell(1, "grep -q check deep0/src/deep.c");
+    shell(0, "command -v g++ || exit 0; g++ -x c++ -std=c++17 " STRICT " -fsyntax-only -Ideep1/src "
+             "deep1/src/*.c deep1/src/*/*.c");
+    expect_status(tw_process("codegen deep.twp --format direct --weights extern -o no"), 2);
+}
+
 /* ---- two models, one arena; a plan that is somewhere else ---- */
 
 static const char both[] =
@@ -313,7 +364,8 @@ static void test_usage(void **state)
     expect_status(tw_process("codegen tiny.twp"), 2);
     expect_status(tw_process("codegen tiny.twir -o fw"), 2);
     expect_status(tw_process("codegen tiny.twp -o fw --align 24"), 2);
-    expect_status(tw_process("codegen tiny.twp -o fw --format direct-ish"), 2);
+    expect_status(tw_process("codegen tiny.twp -o fw --format directly"), 2);
+    expect_status(tw_process("codegen tiny.twp -o fw --steps 3"), 2);
     expect_status(tw_process("codegen tiny.twp -o fw --backend nonsense"), 2);
     tw_result r = tw_process("codegen tiny.twp -o fw --project nonsense");
     expect_status(r, 2);
@@ -330,8 +382,8 @@ int main(void)
         cmocka_unit_test(test_library),    cmocka_unit_test(test_languages),
         cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_names),
         cmocka_unit_test(test_app),        cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_two_models), cmocka_unit_test(test_folders),
-        cmocka_unit_test(test_usage),
+        cmocka_unit_test(test_direct),     cmocka_unit_test(test_two_models),
+        cmocka_unit_test(test_folders),    cmocka_unit_test(test_usage),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

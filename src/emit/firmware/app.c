@@ -76,7 +76,8 @@ void tw_write_app(const tw_making *m)
                 "\n/* Stands in for the flash partition with the plan. */\n"
                 "#define APP_PLAN app_plan\nextern const uint32_t app_plan[%s_PLAN_BYTES / 4u];\n",
                 m->big);
-    fprintf(text.file, "\n#endif\n");
+    fprintf(text.file, "\n#define APP_FED %d /* some input is taken by rows */\n\n#endif\n",
+            m->is_fed);
     tw_text_end(&text, m, "app/vectors.h");
     write_vectors(m);
 }

@@ -15,6 +15,8 @@ static bool begin(tw_making *m)
     m->big = tw_in_capitals(m->arena, m->name);
     m->inputs = tw_name_ports(m, false);
     m->outputs = tw_name_ports(m, true);
+    for (uint32_t i = 0; i < m->session->model.input_count; i++)
+        m->is_fed |= m->inputs[i].row_bytes != 0;
     if (!tw_kernel_names(m, &kernels, &m->kernel_count))
         return false;
     m->kernels = kernels;
@@ -48,7 +50,10 @@ bool tw_firmware_write(const tw_session *session, const tw_firmware_options *opt
     if (!outputs_are_whole(session, diag) || !begin(&m) ||
         !tw_add_sources(&m, m.kernels, m.kernel_count, &sources, &count))
         return false;
-    tw_write_library(&m);
+    if (!options->direct)
+        tw_write_library(&m);
+    else if (!tw_write_direct(&m))
+        return false;
     if (options->app)
         tw_write_app(&m);
     tw_write_project(&m);

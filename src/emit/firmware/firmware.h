@@ -15,6 +15,7 @@ typedef struct tw_firmware_vector {
 typedef struct tw_firmware_options {
     const char *name;    /* a C identifier, what everything is called by; see tw_firmware_name */
     const char *project; /* the build it is for: a folder of templates/ */
+    bool direct;         /* no plan: calls of the kernels, written out */
     bool external;       /* the plan is not in the C: the caller passes its address */
     uint32_t align;      /* of arenas, a power of two from 16 up */
     bool app;            /* with a main that runs the vectors */

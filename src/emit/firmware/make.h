@@ -22,6 +22,7 @@ typedef struct tw_making {
     const char *name, *big; /* "digits", "DIGITS" */
     const char *title;      /* of the model, fit for a comment */
     tw_port *inputs, *outputs;
+    bool is_fed;                /* some input is taken by rows */
     const char *const *kernels; /* C names, in the plan's order */
     uint32_t kernel_count;
     tw_tree *tree;
@@ -46,6 +47,7 @@ void tw_text_end(tw_text *text, const tw_making *m, const char *path);
 /* names.c */
 const char *tw_comment_text(tw_arena *arena, const char *text);
 tw_port *tw_name_ports(const tw_making *m, bool outputs);
+char *tw_word_of(tw_arena *arena, const char *text); /* small letters, digits, underscores, or "" */
 const char *tw_in_capitals(tw_arena *arena, const char *text);
 
 /* sources.c: the runtime and the kernels, with every header they include. False: a kernel's source is
@@ -60,9 +62,24 @@ const char *tw_c_type(uint32_t dtype);
 const char *tw_c_float(tw_arena *arena, float value);
 const char *tw_shape_words(tw_arena *arena, const tw_tensor *tensor); /* "f32 1x32x32x1" */
 void tw_c_words(FILE *file, const void *data, size_t bytes);          /* an array's elements */
+uint32_t tw_word_count(size_t bytes); /* of such an array, at least 1 */
+/* An array NAME_SUFFIX of constant words, aligned to 16 bytes. */
+void tw_write_word_array(const tw_making *m, FILE *file, const char *suffix, const void *data,
+                         uint32_t bytes);
+
+/* header.c: NAME.h, and what its sizes are. */
+void tw_write_header(const tw_making *m);
+uint32_t tw_firmware_region_bytes(const tw_making *m,
+                                  uint32_t region); /* with the alignment asked for */
+uint32_t tw_firmware_ram_bytes(const tw_making *m);
+bool tw_has_array_type(const tw_port *port);
+/* ", void *arena, uint32_t arena_bytes", for each memory used. */
+void tw_write_memory_parameters(const tw_making *m, FILE *file);
 
 /* library.c */
 void tw_write_library(const tw_making *m);
+/* direct.c */
+bool tw_write_direct(const tw_making *m);
 /* app.c */
 void tw_write_app(const tw_making *m);
 /* project.c */

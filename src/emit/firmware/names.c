@@ -58,7 +58,7 @@ const char *tw_in_capitals(tw_arena *arena, const char *text)
 }
 
 /* Letters and digits, everything between them one underscore; "" where there are none. */
-static char *word_of(tw_arena *arena, const char *text)
+char *tw_word_of(tw_arena *arena, const char *text)
 {
     char *word = tw_alloc(arena, LONGEST + 8);
     int n = 0;
@@ -88,7 +88,7 @@ bool tw_firmware_name_is_safe(const char *name)
 
 const char *tw_firmware_name(tw_arena *arena, const char *text)
 {
-    const char *word = word_of(arena, text);
+    const char *word = tw_word_of(arena, text);
     if (!is_letter(word[0]))
         word = *word ? tw_format(arena, "model_%s", word) : "model";
     return tw_firmware_name_is_safe(word) ? word : tw_format(arena, "model_%.40s", word);
@@ -121,7 +121,7 @@ tw_port *tw_name_ports(const tw_making *m, bool outputs)
     tw_port *ports = tw_alloc_array(m->arena, (size_t)count + 1, sizeof *ports);
     for (uint32_t i = 0; i < count; i++) {
         tw_port *p = &ports[i];
-        const char *word = word_of(m->arena, names[i]);
+        const char *word = tw_word_of(m->arena, names[i]);
         p->tensor = outputs ? tw_output_tensor(model, i) : tw_input_tensor(model, i);
         p->title = tw_comment_text(m->arena, names[i]);
         p->c = *word ? word : tw_format(m->arena, "%u", i);

@@ -79,6 +79,8 @@ static bool take(bool *taken, const char *symbol, size_t bytes)
 
 /* ---- files ---- */
 
+static const char codes[] = "src/ops/codes.h";
+
 static const tw_firmware_file *file_at(const char *path, size_t bytes)
 {
     for (int i = 0; i < tw_firmware_file_count; i++)
@@ -95,13 +97,25 @@ static const char *place_of(const tw_making *m, const char *path)
     return tw_format(m->arena, "src/%s", strchr(path, '/') + 1);
 }
 
+/* Without a loader nobody asks the kernels' checks: they are left out (see ops/codes.h). */
+static void add_text(const tw_making *m, const tw_firmware_file *file, const char *place)
+{
+    static const char line[] = "#define TW_WITHOUT_CHECKS\n";
+    if (!m->options->direct || strcmp(file->path, codes) != 0) {
+        tw_tree_add(m->tree, place, file->text, file->bytes);
+        return;
+    }
+    const char *text = tw_format(m->arena, "%s%s", line, file->text);
+    tw_tree_add(m->tree, place, text, strlen(text));
+}
+
 /* The file and all that it includes in quotation marks. */
 static void add_file(const tw_making *m, const tw_firmware_file *file)
 {
     static const char *const roots[] = {"src/", "include/"};
     const char *place = place_of(m, file->path);
     const int before = m->tree->count;
-    tw_tree_add(m->tree, place, file->text, file->bytes);
+    add_text(m, file, place);
     if (m->tree->count == before)
         return;
     for (const char *at = file->text; (at = strstr(at, "#include \"")); at++) {
@@ -116,9 +130,15 @@ static void add_file(const tw_making *m, const tw_firmware_file *file)
     }
 }
 
-/* Everything that the runtime's header declares and some object defines. */
-static void take_runtime(bool *taken)
+/* Everything that the runtime's header declares and some object defines; without a plan, what it says of
+ * tensors and statuses. */
+static void take_runtime(const tw_making *m, bool *taken)
 {
+    static const char *const few[] = {"tw_tensor_bytes", "tw_dtype_bytes", "tw_status_text"};
+    for (size_t i = 0; i < sizeof few / sizeof *few && m->options->direct; i++)
+        take(taken, few[i], strlen(few[i]));
+    if (m->options->direct)
+        return;
     static const char header[] = "include/tilewright/runtime.h";
     const tw_firmware_file *file = file_at(header, strlen(header));
     for (const char *at = file ? file->text : ""; (at = strstr(at, "tw_")); at++) {
@@ -132,8 +152,7 @@ bool tw_add_sources(const tw_making *m, const char *const *kernels, uint32_t ker
                     const char ***sources, int *count)
 {
     bool *taken = tw_alloc_array(m->arena, (size_t)tw_firmware_object_count + 1, sizeof *taken);
-    static const char codes[] = "src/ops/codes.h";
-    take_runtime(taken);
+    take_runtime(m, taken);
     for (uint32_t i = 0; i < kernel_count; i++)
         if (!take(taken, kernels[i], strlen(kernels[i])))
             return tw_fail(m->diag, TW_CODE_FAILED, NULL, NULL,

@@ -49,6 +49,31 @@ void tw_c_words(FILE *file, const void *data, size_t bytes)
     }
 }
 
+uint32_t tw_word_count(size_t bytes)
+{
+    return bytes ? (uint32_t)((bytes + 3) / 4) : 1;
+}
+
+void tw_write_word_array(const tw_making *m, FILE *file, const char *suffix, const void *data,
+                         uint32_t bytes)
+{
+    fprintf(file,
+            "#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n"
+            "#error \"the words are those of a little-endian processor\"\n"
+            "#endif\n\n"
+            "#if defined(__cplusplus)\n"
+            "alignas(16)\n"
+            "#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L\n"
+            "_Alignas(16)\n"
+            "#elif defined(__GNUC__)\n"
+            "__attribute__((aligned(16)))\n"
+            "#endif\n"
+            "const uint32_t %s_%s[%u] = {",
+            m->name, suffix, tw_word_count(bytes));
+    tw_c_words(file, data, bytes);
+    fprintf(file, "%s\n};\n", bytes ? "" : "\n    0u,");
+}
+
 void tw_text_begin(tw_text *text)
 {
     *text = (tw_text){NULL, NULL, 0};
