@@ -346,7 +346,7 @@ static void debian_pytorch(void **state)
 {
     (void)state;
     run_folder("Debian pytorch-converted", "/usr/share/libonnx-testdata/data/pytorch-converted",
-               40);
+               75);
 }
 
 static void debian_pytorch_operator(void **state)
