@@ -43,6 +43,14 @@ static inline int32_t tw_requantize_wide(int64_t x, int32_t multiplier, int32_t 
     return (int32_t)((int64_t)product >> right);
 }
 
+/* The same where multiplier >= 0 and shift < 0, in fewer instructions: a negative number less one unit
+ * rounds halves up to where they are away from zero. */
+static inline int32_t tw_requantize_down(int32_t x, int32_t multiplier, int32_t shift)
+{
+    const int32_t v = (int32_t)(((int64_t)x * multiplier + ((int64_t)1 << 30)) >> 31);
+    return (((v + (v >> 31)) >> (-shift - 1)) + 1) >> 1;
+}
+
 /* x * 2^shift, saturating. 0 <= shift <= 30. */
 static inline int32_t tw_saturating_left(int32_t x, int32_t shift)
 {
