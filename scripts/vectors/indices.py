@@ -223,5 +223,29 @@ def bit_cast():
     file.write("src/ops/bit_cast.txt")
 
 
-for part in (tile, gather, gather_elements, gather_nd, scatter_elements, scatter_nd, update_slice, reverse_sequence, cumulate, top_indices, det, bit_cast):
+def integer_matmul():
+    file = twir.File("indices.py")
+    for a_type, b_type, a_shape, b_shape, zeros in ((np.uint8, np.uint8, (4, 3), (3, 2), (1, 1)), (np.uint8, np.int8, (2, 3, 5), (5, 4), (1, 4)),
+                                                    (np.int8, np.int8, (2, 6), (6, 3), None)):
+        a = random.integers(np.iinfo(a_type).min, np.iinfo(a_type).max, a_shape, a_type, endpoint=True)
+        b = random.integers(np.iinfo(b_type).min, np.iinfo(b_type).max, b_shape, b_type, endpoint=True)
+        inputs = [a, b]
+        if zeros:
+            inputs += [random.integers(0, 100, zeros[:1]).astype(a_type), random.integers(0, 100, zeros[1:]).astype(b_type)]
+        if a_type == b_type:
+            oracle, expected = ort.run("MatMulInteger", inputs)
+        else:  # ONNX Runtime saturates pairs of products to 16 bits on some processors
+            wide = [v.astype(np.int32) for v in inputs]
+            oracle, expected = NUMPY, (wide[0] - wide[2]) @ (wide[1] - wide[3])
+        file.case(f"{a.dtype.name} {words(a)} by {b.dtype.name} {words(b)}", oracle, "IntegerMatMul",
+                  list(zip(("a", "b", "za", "zb"), inputs)), expected, tolerance=EXACT)
+    a, b = fill((3, 4), np.int8), fill((4, 2), np.int8)
+    za, zb = fill((3,), np.int8), fill((2,), np.int8)
+    wide = [v.astype(np.int32) for v in (a, b, za, zb)]
+    file.case("zero points by row and column", NUMPY, "IntegerMatMul", [("a", a), ("b", b), ("za", za), ("zb", zb)],
+              (wide[0] - wide[2][:, None]) @ (wide[1] - wide[3]), tolerance=EXACT)
+    file.write("src/ops/integer_matmul.txt")
+
+
+for part in (tile, gather, gather_elements, gather_nd, scatter_elements, scatter_nd, update_slice, reverse_sequence, cumulate, top_indices, det, bit_cast, integer_matmul):
     part()

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "ops/ledger.h"
+#include "ops/matmul_shape.h"
 #include "ops/prepare.h"
 
 TW_ATTRIBUTE_TABLE(matmul, TW_MATMUL_ATTRIBUTES);
@@ -25,17 +26,13 @@ static bool batches(const tw_shape_call *call, tw_shape *out)
     return true;
 }
 
-static bool shape(const tw_shape_call *call)
+bool tw_matmul_extents(const tw_shape_call *call, bool transposed)
 {
-    const tw_matmul_attributes *attributes = call->attributes;
     const tw_shape *a = &call->in[0]->shape, *b = &call->in[1]->shape;
     if (a->rank < 2 || b->rank < 2)
         return TW_SHAPE_FAIL(call, "operands of rank %d and %d; both need rows and columns",
                              a->rank, b->rank);
-    if (a->dtype != b->dtype)
-        return TW_SHAPE_UNSUPPORTED(call, "operands of %s and %s; convert one of them",
-                                    tw_dtype_name(a->dtype), tw_dtype_name(b->dtype));
-    int32_t depth = b->dim[b->rank - (attributes->transpose_b ? 1 : 2)];
+    int32_t depth = b->dim[b->rank - (transposed ? 1 : 2)];
     if (a->dim[a->rank - 1] != depth)
         return TW_SHAPE_FAIL(call, "the first operand has %d columns, the second %d rows",
                              (int)a->dim[a->rank - 1], (int)depth);
@@ -44,14 +41,23 @@ static bool shape(const tw_shape_call *call)
     if (!batches(call, out))
         return false;
     out->dim[out->rank - 2] = a->dim[a->rank - 2];
-    out->dim[out->rank - 1] = b->dim[b->rank - (attributes->transpose_b ? 2 : 1)];
+    out->dim[out->rank - 1] = b->dim[b->rank - (transposed ? 2 : 1)];
     return true;
 }
 
-/* Rows are a's, columns b's (where it is not transposed), batches whose extent is not broadcast. */
-static tw_rowmap rows(const tw_node *node, int input, int axis)
+static bool shape(const tw_shape_call *call)
 {
-    const tw_matmul_attributes *attributes = node->attributes;
+    const tw_matmul_attributes *attributes = call->attributes;
+    const tw_dtype a = call->in[0]->shape.dtype, b = call->in[1]->shape.dtype;
+    if (a != b)
+        return TW_SHAPE_UNSUPPORTED(call, "operands of %s and %s; convert one of them",
+                                    tw_dtype_name(a), tw_dtype_name(b));
+    return tw_matmul_extents(call, attributes->transpose_b);
+}
+
+/* Rows are a's, columns b's (where it is not transposed), batches whose extent is not broadcast. */
+tw_rowmap tw_matmul_rows(const tw_node *node, int input, int axis, bool transposed)
+{
     const tw_shape *in = &node->in[input]->shape, *out = &node->out[0]->shape;
     if (in->rank != out->rank || axis >= out->rank)
         return tw_rows_whole();
@@ -59,10 +65,16 @@ static tw_rowmap rows(const tw_node *node, int input, int axis)
     if (axis == out->rank - 2)
         own = input == 0;
     else if (axis == out->rank - 1)
-        own = input == 1 && !attributes->transpose_b;
+        own = input == 1 && !transposed;
     else
         own = in->dim[axis] == out->dim[axis];
     return own ? tw_rows_identity() : tw_rows_whole();
+}
+
+static tw_rowmap rows(const tw_node *node, int input, int axis)
+{
+    const tw_matmul_attributes *attributes = node->attributes;
+    return tw_matmul_rows(node, input, axis, attributes->transpose_b);
 }
 
 static uint64_t macs(const tw_node *node)

@@ -1,0 +1,92 @@
+/* Products of plain 8-bit integers less their zero points, in 32 bits. */
+#include "import/onnx/onnx.h"
+
+static bool is_byte(const tw_value *x)
+{
+    return x->shape.dtype == TW_S8 || x->shape.dtype == TW_U8;
+}
+
+/* A zero point of the operand's type: one, or a list of `count`. */
+static bool check_zero(tw_onnx_node *n, const tw_value *zero, const tw_value *of, int32_t count)
+{
+    if (!zero)
+        return true;
+    int64_t elements = tw_shape_elements(&zero->shape);
+    if (zero->shape.dtype != of->shape.dtype)
+        return TW_ONNX_FAIL(n, "a zero point is %s, its operand %s",
+                            tw_dtype_name(zero->shape.dtype), tw_dtype_name(of->shape.dtype));
+    return elements == 1 || elements == count ||
+           TW_ONNX_UNSUPPORTED(n, "%lld zero points; one, or %d, are supported",
+                               (long long)elements, (int)count);
+}
+
+/* As a list of one or `count`, whatever axes of extent 1 it had. */
+static tw_value *as_list(tw_onnx_node *n, tw_value *zero)
+{
+    int64_t count = zero ? tw_shape_elements(&zero->shape) : 0;
+    return !zero || zero->shape.rank == 1 ? zero : tw_build_reshape(n->b, zero, 1, &count);
+}
+
+bool tw_onnx_op_matmul_integer(tw_onnx_node *n)
+{
+    tw_value *a = n->in[0], *b = n->in[1], *a_zero = tw_onnx_in(n, 2), *b_zero = tw_onnx_in(n, 3);
+    int a_rank = a->shape.rank, b_rank = b->shape.rank;
+    if (a_rank < 2 || b_rank < 2 || !is_byte(a) || !is_byte(b))
+        return TW_ONNX_UNSUPPORTED(n, "matrices of INT8 or UINT8 are supported");
+    if (!check_zero(n, a_zero, a, a->shape.dim[a_rank - 2]) ||
+        !check_zero(n, b_zero, b, b->shape.dim[b_rank - 1]))
+        return false;
+    tw_value *in[] = {a, b, as_list(n, a_zero), as_list(n, b_zero)};
+    return n->b->diag->code == TW_CODE_OK &&
+           tw_onnx_bind(n, 0, tw_build(n->b, "IntegerMatMul", in, 4, NULL));
+}
+
+/* --- convolution ------------------------------------------------------------------------------- */
+
+/* Products of so many pairs of 9-bit integers add up exactly in a float. */
+enum { EXACT = 256 };
+
+/* (x - zero point) as floats; the zero point along `axis` where it is a list. */
+static tw_value *less_zero(tw_onnx_node *n, tw_value *x, tw_value *zero, int axis)
+{
+    int64_t dim[TW_MAX_RANK] = {1, 1, 1, 1, 1, 1};
+    tw_value *real = tw_build_cast(n->b, x, TW_F32);
+    if (!zero)
+        return real;
+    dim[axis] = tw_shape_elements(&zero->shape);
+    zero = tw_build_reshape(n->b, tw_build_cast(n->b, zero, TW_F32), x->shape.rank, dim);
+    return tw_build2(n->b, "Sub", real, zero, NULL);
+}
+
+bool tw_onnx_op_conv_integer(tw_onnx_node *n)
+{
+    tw_value *x = n->in[0], *w = n->in[1], *x_zero = tw_onnx_in(n, 2), *w_zero = tw_onnx_in(n, 3);
+    if (!is_byte(x) || !is_byte(w) || w->shape.rank < 3 || x->shape.rank != w->shape.rank)
+        return TW_ONNX_UNSUPPORTED(n, "tensors of INT8 or UINT8 with batch, channels and spatial "
+                                      "axes are supported");
+    if (!check_zero(n, x_zero, x, 1) || !check_zero(n, w_zero, w, w->shape.dim[0]))
+        return false;
+    int64_t taps = 1, channels = w->shape.dim[1], group = tw_onnx_int(n, "group", 1);
+    for (int i = 2; i < w->shape.rank; i++)
+        taps *= w->shape.dim[i];
+    int64_t part = group == 1 && taps > 0 ? EXACT / taps : channels;
+    if (part < 1 || taps * part > EXACT)
+        return TW_ONNX_UNSUPPORTED(n,
+                                   "a window of %lld elements of %lld channels; at most %d add "
+                                   "up exactly",
+                                   (long long)taps, (long long)channels, EXACT);
+    x = less_zero(n, x, x_zero, 0);
+    w = less_zero(n, w, w_zero, 0);
+    tw_value *sum = NULL;
+    for (int64_t at = 0; x && w && at < channels; at += part) {
+        int64_t count = channels - at < part ? channels - at : part;
+        bool all = count == channels;
+        tw_value *y = tw_onnx_conv(n, all ? x : tw_build_slice(n->b, x, 1, at, count, 1),
+                                   all ? w : tw_build_slice(n->b, w, 1, at, count, 1), NULL);
+        y = tw_build_cast(n->b, y, TW_S32);
+        sum = sum ? tw_build2(n->b, "Add", sum, y, NULL) : y;
+        if (!sum)
+            return false;
+    }
+    return tw_onnx_bind(n, 0, sum);
+}
