@@ -6,7 +6,9 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <string.h>
 
+#include "import/tflite/tflite.h"
 #include "support/onnx_cases.h"
 
 static void operators(void **state)
@@ -18,8 +20,18 @@ static void operators(void **state)
     assert_true(r.passed >= 50);
 }
 
+static void one_row_each(void **state)
+{
+    (void)state;
+    tw_tfl_row row, other;
+    for (int i = 0; tw_tfl_row_at(i, &row); i++)
+        for (int k = 0; k < i && tw_tfl_row_at(k, &other); k++)
+            if (row.code == other.code && strcmp(row.name, other.name) == 0)
+                fail_msg("%s has two rows", row.name);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(operators)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(operators), cmocka_unit_test(one_row_each)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
