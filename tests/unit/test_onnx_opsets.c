@@ -247,9 +247,15 @@ static void every_version(void **state)
     assert_true(run_file("tests/data/onnx-versions.txt", true) > 450);
 }
 
+static void by_index(void **state)
+{
+    (void)state;
+    assert_true(run_file("tests/data/onnx-index.txt", false) >= 99);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_change),
-                                       cmocka_unit_test(every_version)};
+                                       cmocka_unit_test(every_version), cmocka_unit_test(by_index)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
