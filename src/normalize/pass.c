@@ -12,7 +12,8 @@
 bool tw_is_weighted(const tw_node *node)
 {
     return tw_is(node, TW_OPCODE_conv) || tw_is(node, TW_OPCODE_depthwise_conv) ||
-           tw_is(node, TW_OPCODE_conv_transpose) || tw_is(node, TW_OPCODE_fully_connected);
+           tw_is(node, TW_OPCODE_conv_transpose) || tw_is(node, TW_OPCODE_conv3d) ||
+           tw_is(node, TW_OPCODE_conv_transpose3d) || tw_is(node, TW_OPCODE_fully_connected);
 }
 
 int tw_weight_axis(const tw_node *node)

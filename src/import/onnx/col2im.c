@@ -90,7 +90,8 @@ static tw_value *spread(tw_onnx_node *n, tw_value *x, const tw_columns *c, int32
                                    tw_set_ints("output_pad", s, added),
                                    tw_set_int("group", channels),
                                    {.name = NULL}};
-    return tw_build_channels_first(n->b, tw_build(n->b, "ConvTranspose", in, 2, settings));
+    return tw_build_channels_first(
+        n->b, tw_build(n->b, s == 3 ? "ConvTranspose3d" : "ConvTranspose", in, 2, settings));
 }
 
 bool tw_onnx_op_col2im(tw_onnx_node *n)

@@ -151,7 +151,8 @@ tw_value *tw_onnx_conv(tw_onnx_node *n, tw_value *x, tw_value *w, tw_value *bias
     if (!check_channels(n, &x->shape, &w->shape, bias, group) ||
         !tw_onnx_read_window(n, &x->shape, kernel, &win))
         return NULL;
-    bool depthwise = group > 1 && group == x->shape.dim[1];
+    bool depthwise = group > 1 && group == x->shape.dim[1] && win.spatial < 3;
+    const char *op = win.spatial == 3 ? "Conv3d" : depthwise ? "DepthwiseConv" : "Conv";
     tw_value *in[] = {tw_build_channels_last(n->b, x),
                       depthwise ? depthwise_weight(n->b, w) : conv_weight(n->b, w), bias};
     tw_setting settings[] = {tw_set_ints("stride", win.spatial, win.stride),
@@ -162,7 +163,7 @@ tw_value *tw_onnx_conv(tw_onnx_node *n, tw_value *x, tw_value *w, tw_value *bias
                              {.name = NULL}};
     if (depthwise)
         settings[4].name = NULL;
-    tw_value *y = tw_build(n->b, depthwise ? "DepthwiseConv" : "Conv", in, bias ? 3 : 2, settings);
+    tw_value *y = tw_build(n->b, op, in, bias ? 3 : 2, settings);
     return tw_build_channels_first(n->b, y);
 }
 

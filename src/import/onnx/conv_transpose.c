@@ -150,6 +150,7 @@ bool tw_onnx_op_conv_transpose(tw_onnx_node *n)
                                    tw_set_int("group", group),
                                    tw_set_ints("output_pad", t.window.spatial, t.added),
                                    {.name = NULL}};
-    tw_value *y = tw_build(n->b, "ConvTranspose", in, bias ? 3 : 2, settings);
+    tw_value *y = tw_build(n->b, x->shape.rank == 5 ? "ConvTranspose3d" : "ConvTranspose", in,
+                           bias ? 3 : 2, settings);
     return tw_onnx_bind(n, 0, tw_build_channels_first(n->b, y));
 }
