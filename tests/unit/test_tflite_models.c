@@ -17,7 +17,6 @@ static const char *const refused_operators[] = {
     "lstm",
     "lstm_calibrated",
     "lstm_quantized",
-    "multi_subgraphs_while",
     "nested_while",
     "unidirectional_sequence_lstm",
     "unidirectional_sequence_lstm_calibrated",

@@ -47,6 +47,7 @@ bool tw_tfl_op_assign_variable(tw_tfl_node *n)
     tw_value *value = tw_tfl_in(n, 1);
     if (!variable || !value)
         return false;
+    n->import->assignments++;
     if (!n->import->initialising) {
         variable->now = value;
         return true;

@@ -52,6 +52,7 @@ typedef struct tw_tfl_import {
     tw_tfl_variable **variable_list;
     int variable_count, variable_capacity;
     bool initialising; /* inside CALL_ONCE: assignments are initial values */
+    int assignments;   /* of variables so far */
 
     /* the subgraph in hand */
     const tw_tfl_subgraph *subgraph;
