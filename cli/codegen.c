@@ -61,6 +61,9 @@ static bool choose(tw_cli *cli, tw_firmware_options *options)
         return cli_usage(cli, "--vectors and --steps are for a program: add --format app");
     if (format == DIRECT && weights == 1)
         return cli_usage(cli, "--weights extern needs a plan, which --format direct does without");
+    if ((format == APP || vectors) && strcmp(options->project, "cmake") != 0)
+        return cli_usage(cli, "the program is built by cmake or make: leave out --project %s",
+                         options->project);
     options->external = weights == 1;
     options->direct = format == DIRECT;
     options->app = format == APP || vectors;

@@ -325,6 +325,51 @@ static void test_two_models(void **state)
              "-o both && ./both");
 }
 
+/* ---- builds ---- */
+
+static void test_projects(void **state)
+{
+    (void)state;
+    /* The file that lists the sources, where one does. */
+    static const struct {
+        const char *project, *file, *list;
+    } projects[] = {
+        {"cmake", "CMakeLists.txt", "CMakeLists.txt"},
+        {"esp-idf", "idf_component.yml", "CMakeLists.txt"},
+        {"zephyr", "zephyr/module.yml", "zephyr/CMakeLists.txt"},
+        {"arduino", "examples/net_run/net_run.ino", NULL},
+        {"platformio", "library.json", NULL},
+        {"cmsis-pack", "tilewright.net.pdsc", "tilewright.net.pdsc"},
+    };
+    expect_status(tw_process("compile tiny.twir -o tiny.twp"), 0);
+    for (size_t i = 0; i < sizeof projects / sizeof *projects; i++) {
+        const char *p = projects[i].project;
+        expect_status(tw_process("codegen tiny.twp --name net --project %s -o %s", p, p), 0);
+        shell(0, "test -s %s/%s && ! grep -rn @ %s --include=CMakeLists.txt --include='*.[jipy]*'",
+              p, projects[i].file, p);
+        if (projects[i].list)
+            shell(0,
+                  "cd %s && find src -name '*.c' | while read f; do grep -q \"$f\" %s || exit 1; "
+                  "done",
+                  p, projects[i].list);
+    }
+    json_t *json = parse_json(tw_read("platformio/library.json", NULL));
+    expect_keys(json, "name version build");
+    json_decref(json);
+    /* The sketch, with what it takes of the environment. */
+    tw_write_text("sketch.cpp", "#include <stdint.h>\n"
+                                "static struct {\n"
+                                "    void begin(long) {}\n"
+                                "    template <class T> void print(T) {}\n"
+                                "    template <class T> void println(T) {}\n"
+                                "} Serial;\n"
+                                "static unsigned long micros() { return 0; }\n"
+                                "#include \"arduino/examples/net_run/net_run.ino\"\n");
+    shell(0, "command -v g++ || exit 0; g++ -std=c++17 " STRICT
+             " -fsyntax-only -Iarduino/src sketch.cpp");
+    expect_status(tw_process("codegen tiny.twp --format app --project zephyr -o no"), 2);
+}
+
 /* ---- refusals ---- */
 
 static void test_folders(void **state)
@@ -383,7 +428,8 @@ int main(void)
         cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_names),
         cmocka_unit_test(test_app),        cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_direct),     cmocka_unit_test(test_two_models),
-        cmocka_unit_test(test_folders),    cmocka_unit_test(test_usage),
+        cmocka_unit_test(test_projects),   cmocka_unit_test(test_folders),
+        cmocka_unit_test(test_usage),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -194,6 +194,8 @@ static void write_direct_functions(const tw_making *m, FILE *f)
 static void write_functions(const tw_making *m, FILE *f)
 {
     const char *n = m->name;
+    if (m->options->external)
+        fprintf(f, "#define %s_EXTERNAL 1 /* the plan is not in this code */\n\n", m->big);
     fprintf(f,
             "/* One running instance. There may be several; none points into itself. */\n"
             "typedef struct %s_network {\n    tw_context context;\n} %s_network;\n\n",
