@@ -56,6 +56,7 @@ endif()
 # Scripts that say nothing about the host's code need no second run under a sanitizer.
 if(NOT TW_SANITIZED)
   tw_script_test(device-includes tests/device/includes)
+  tw_script_test(device-languages tests/device/languages)
   tw_script_test(device-symbols-thumb tests/device/symbols thumb)
   tw_script_test(device-symbols-rv32 tests/device/symbols rv32)
   foreach(target m0 m4 m55 rv32)

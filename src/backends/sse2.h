@@ -19,6 +19,8 @@ typedef uint64_t tw_u64x2 __attribute__((vector_size(16)));
 /* Lanes of a and b by number, b's behind a's. */
 #ifdef __clang__
 #define TW_LANES(type, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#elif defined(__cplusplus)
+#define TW_LANES(type, a, b, ...) __builtin_shuffle(a, b, type{__VA_ARGS__})
 #else
 #define TW_LANES(type, a, b, ...) __builtin_shuffle(a, b, (type){__VA_ARGS__})
 #endif
