@@ -44,7 +44,7 @@ static bool read_pb_tensors(tw_cli *cli, const char *folder, const char *role,
             return true;
         if (!tw_tensor_read(cli->arena, path, NULL, &tensor, &cli->diag))
             return false;
-        (*fixtures)[*count] = (cli_fixture){tensor.name, tensor.shape, tensor.data, 1};
+        (*fixtures)[*count] = (cli_fixture){tensor.name, tensor.shape, tensor.data, 1, false};
     }
     return fail(cli, folder, "more than 256 tensors in one data set");
 }
@@ -154,7 +154,7 @@ static bool read_row(tw_cli *cli, const char *folder, char *column[COLUMNS], int
         return fail(cli, folder, "a type or shape in io.tsv cannot be read");
     if (one->input_count == MAX_FIXTURES || one->output_count == MAX_FIXTURES)
         return fail(cli, folder, "io.tsv has more than 256 rows");
-    cli_fixture fixture = {column[NAME], shape, NULL, 1};
+    cli_fixture fixture = {column[NAME], shape, NULL, 1, strcmp(column[ROLE], "const") == 0};
     bool file = columns > FILE_NAME && column[FILE_NAME][0];
     if (file && !read_data(cli, folder, column[FILE_NAME], &shape, &fixture))
         return false;
@@ -164,7 +164,7 @@ static bool read_row(tw_cli *cli, const char *folder, char *column[COLUMNS], int
             return fail(cli, folder, "a state in io.tsv is not written OUTPUT>INPUT");
         *arrow = 0;
         one->links[one->link_count++] = (cli_test_link){one->output_count, one->input_count};
-        one->inputs[one->input_count++] = (cli_fixture){arrow + 1, shape, NULL, 1};
+        one->inputs[one->input_count++] = (cli_fixture){arrow + 1, shape, NULL, 1, false};
         one->outputs[one->output_count++] = fixture;
         return true;
     }

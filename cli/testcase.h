@@ -11,6 +11,7 @@ typedef struct cli_fixture {
     tw_shape shape;
     const uint8_t *data; /* null: zero at the first step, then fed from an output */
     uint64_t steps;      /* tensors in data */
+    bool constant;       /* the same at every step, by the test's own word */
 } cli_fixture;
 
 /* A state kept outside the model: output number `output` of the test is its input number `input`

@@ -208,7 +208,7 @@ static bool verify_case(tw_cli *cli, const cli_testcase *one, tw_session *sessio
 }
 
 /* The inputs of a data set, for the importer: their extents, and what they hold where it may take
- * that. */
+ * that. data: of those too that are not the same at every step. */
 static tw_offered_input *offer(tw_cli *cli, const cli_testcase *one, bool data)
 {
     tw_offered_input *offered =
@@ -217,7 +217,8 @@ static tw_offered_input *offer(tw_cli *cli, const cli_testcase *one, bool data)
         const cli_fixture *f = &one->inputs[i];
         offered[i] =
             (tw_offered_input){.name = f->name, .dtype = f->shape.dtype, .rank = f->shape.rank};
-        offered[i].data = data ? f->data : NULL;
+        offered[i].fixed = f->constant;
+        offered[i].data = data || f->constant ? f->data : NULL;
         memcpy(offered[i].dim, f->shape.dim, sizeof offered[i].dim);
     }
     return offered;

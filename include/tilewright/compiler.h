@@ -81,6 +81,8 @@ typedef struct tw_offered_input {
     int32_t dim[TW_MAX_RANK];
     const void *data; /* dense, little-endian; must live until tw_compiled_free. Null: it is never
                          taken, only its extents are, where the model leaves them open */
+    bool fixed;       /* the same in every run: then it may also decide which branch of an If the
+                         plan has */
 } tw_offered_input;
 
 typedef struct tw_compile_options {

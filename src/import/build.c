@@ -235,9 +235,18 @@ static void take_offer(tw_builder *b, tw_value *input)
     g->input_count = kept;
 }
 
+/* Which offered inputs a search may take. */
+enum { TAKE_NONE, TAKE_FIXED, TAKE_ALL };
+
+static bool can_take(const tw_builder *b, const tw_value *input)
+{
+    const tw_offered_input *offer = b->take == TAKE_NONE ? NULL : offer_for(b, input);
+    return offer && (b->take == TAKE_ALL || offer->fixed);
+}
+
 static bool can_compute(tw_builder *b, const tw_value *value, int depth)
 {
-    if (value->data || (value->is_input && b->take && offer_for(b, value)))
+    if (value->data || (value->is_input && can_take(b, value)))
         return true;
     tw_node *node = value->producer;
     if (!node || depth == SEARCH_DEPTH || node->out_count != 1)
@@ -265,7 +274,7 @@ static bool compute(tw_builder *b, tw_value *value)
     return evaluate(b, value->producer);
 }
 
-static bool make_constant(tw_builder *b, tw_value *value, bool take)
+static bool make_constant(tw_builder *b, tw_value *value, int take)
 {
     b->search++;
     b->take = take;
@@ -274,12 +283,17 @@ static bool make_constant(tw_builder *b, tw_value *value, bool take)
 
 bool tw_build_constant(tw_builder *b, tw_value *value)
 {
-    return make_constant(b, value, true);
+    return make_constant(b, value, TAKE_ALL);
 }
 
 bool tw_build_known(tw_builder *b, tw_value *value)
 {
-    return make_constant(b, value, false);
+    return make_constant(b, value, TAKE_NONE);
+}
+
+bool tw_build_fixed(tw_builder *b, tw_value *value)
+{
+    return make_constant(b, value, TAKE_FIXED);
 }
 
 bool tw_build_is_weight(const tw_value *value)

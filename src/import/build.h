@@ -24,7 +24,7 @@ typedef struct tw_builder {
     tw_map offered;   /* graph input's name -> tw_offered_input */
     const char *node; /* the foreign node in hand: names and messages are after it */
     int search;       /* number of the latest search through producers, left in node->index */
-    bool take;        /* that search may take offered inputs */
+    int take;         /* which offered inputs that search may take */
     uint64_t work;    /* spent on constants so far */
     tw_diag *diag;
 } tw_builder;
@@ -90,6 +90,8 @@ bool tw_build_has(const char *op);
 bool tw_build_constant(tw_builder *b, tw_value *value);
 /* The same without taking offered inputs: for data that may as well stay open until run time. */
 bool tw_build_known(tw_builder *b, tw_value *value);
+/* The same taking only offers that are the same in every run. */
+bool tw_build_fixed(tw_builder *b, tw_value *value);
 
 /* Is it computed from constants alone, through operators that only rearrange or rescale? Weights
  * are; tw_build_constant would say yes too, but would also compute it. */

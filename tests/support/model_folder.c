@@ -103,16 +103,24 @@ static const char *field(tw_arena *arena, const char *line, int k)
     return line ? tw_strndup(arena, line, strcspn(line, "\t")) : "";
 }
 
+static tw_dtype dtype_of(const char *name)
+{
+    static const struct {
+        const char *name;
+        tw_dtype dtype;
+    } types[] = {{"float32", TW_F32}, {"int32", TW_S32}, {"uint32", TW_U32}, {"int64", TW_S64},
+                 {"uint64", TW_U64},  {"int16", TW_S16}, {"uint16", TW_U16}, {"int8", TW_S8},
+                 {"uint8", TW_U8},    {"bool", TW_BOOL}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcmp(types[i].name, name) == 0)
+            return types[i].dtype;
+    fail_msg("io.tsv names the type '%s'", name);
+    return TW_NO_DTYPE;
+}
+
 static size_t element_bytes(const char *dtype)
 {
-    static const char *const names[] = {"float32", "int32",  "uint32", "int64", "uint64",
-                                        "int16",   "uint16", "int8",   "uint8", "bool"};
-    static const size_t sizes[] = {4, 4, 4, 8, 8, 2, 2, 1, 1, 1};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (strcmp(names[i], dtype) == 0)
-            return sizes[i];
-    fail_msg("io.tsv names the type '%s'", dtype);
-    return 1;
+    return tw_dtype_bytes(dtype_of(dtype));
 }
 
 /* "1x3x32", "scalar" */
@@ -232,6 +240,11 @@ static int place_of(const tw_io_row *row, int order, const char *const *names, u
     return order;
 }
 
+static bool has_name(const tw_io_row *row, const char *const *names, uint32_t count)
+{
+    return place_of(row, -1, names, count) >= 0;
+}
+
 /* "OUTPUT>INPUT": what comes out is what goes in at the next step. */
 static void feed_back(const tw_io_row *row, tw_session *s)
 {
@@ -264,6 +277,8 @@ static bool run_step(const tw_model_folder *f, tw_session *s, int step, tw_toler
         const tw_io_row *row = &f->rows[i];
         if ((row->role != TW_IO_IN && row->role != TW_IO_CONST) || !row->data)
             continue;
+        if (row->role == TW_IO_CONST && !has_name(row, s->input_names, s->model.input_count))
+            continue; /* it has become part of the plan */
         int at = place_of(row, order++, s->input_names, s->model.input_count);
         const tw_tensor *tensor = tw_input_tensor(&s->model, (uint32_t)at);
         if (!check_bytes(f, row, tensor, diag))
@@ -305,6 +320,11 @@ static void offer_shapes(tw_arena *arena, const tw_model_folder *folder,
         if (row->role == TW_IO_OUT || row->rank > TW_MAX_RANK)
             continue;
         *o = (tw_offered_input){.name = row->name, .rank = row->rank};
+        if (row->role == TW_IO_CONST) {
+            o->dtype = dtype_of(row->dtype);
+            o->data = row->data;
+            o->fixed = true;
+        }
         if (row->role == TW_IO_STATE && strchr(row->name, '>'))
             o->name = strchr(row->name, '>') + 1;
         memcpy(o->dim, row->dim, sizeof o->dim);

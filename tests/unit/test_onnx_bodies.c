@@ -301,6 +301,31 @@ static void branches(void **state)
     assert_string_equal(diag.operator_name, "If");
 }
 
+/* A value offered for the condition is taken only where it is the same in every run. */
+static void offered_condition(void **state)
+{
+    (void)state;
+    static const uint8_t yes = 1;
+    for (int fixed = 0; fixed < 2; fixed++) {
+        const tw_offered_input offered = {
+            .name = "c", .dtype = TW_BOOL, .data = &yes, .fixed = fixed};
+        const tw_import_options options = {.offered = &offered, .offered_count = 1};
+        tw_onnx_writer w = model();
+        tw_onnx_write_input(&w, "c", ONNX_BOOL, 0, NULL);
+        add_if(&w, "c");
+        tw_wire_bytes file = tw_onnx_write_end(&w);
+        diag = (tw_diag){0};
+        tw_graph *graph = tw_import_bytes(arena, file.data, file.bytes, "m", &options, NULL, &diag);
+        if (!fixed) {
+            assert_null(graph);
+            assert_int_equal(diag.code, TW_CODE_UNSUPPORTED);
+        } else {
+            assert_non_null(graph);
+            assert_int_equal(graph->input_count, 1);
+        }
+    }
+}
+
 /* A condition that shapes decide; branches in branches, of which the inner one reads names of the
  * outer one and of the graph; a branch whose result is a name from outside; a function inside. */
 static void nested_branches(void **state)
@@ -522,6 +547,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(hostile_functions, set_up, tear_down),
         cmocka_unit_test_setup_teardown(hostile_sizes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(branches, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(offered_condition, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nested_branches, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wrong_branches, set_up, tear_down),
         cmocka_unit_test_setup_teardown(external, set_up, tear_down),

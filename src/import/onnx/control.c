@@ -10,7 +10,7 @@ bool tw_onnx_op_if(tw_onnx_node *n)
         return TW_ONNX_FAIL(n, "a branch is missing");
     if (tw_shape_elements(&condition->shape) != 1)
         return TW_ONNX_FAIL(n, "the condition must be one element");
-    if (!tw_build_known(n->b, condition))
+    if (!tw_build_fixed(n->b, condition))
         return TW_ONNX_UNSUPPORTED(n,
                                    "the condition ('%s') is computed while the network runs; it "
                                    "must be constant",
