@@ -191,6 +191,16 @@ static void test_moves(void **state)
     check_int8("  %r = Pad (%x) {before=[0,1,1,0], after=[0,1,1,0], value=1.01}\n"
                "  %y : s8[1,8,8,4] " X " = Quantize (%r)\n",
                "Pad", 1, 0);
+    check_int8("  const %i : s64[3] = [5, 0, 2]\n  %r = Gather (%x, %i) {axis=2}\n"
+               "  %y : s8[1,6,3,4] " X " = Quantize (%r)\n",
+               "Gather", 1, 0);
+    check_int8("  %r = Tile (%x) {repeats=[1,1,2,1]}\n  %y : s8[1,6,12,4] " X " = Quantize (%r)\n",
+               "Tile", 1, 0);
+    check_int8("  const %b : s32[4] = [0, 4, 0, 0]\n  const %s : s8[1,2,6,4] " X
+               " = random 3 -128 128\n"
+               "  %u = Dequantize (%s)\n  %r = UpdateSlice (%x, %u, %b)\n"
+               "  %y : s8[1,6,6,4] " X " = Quantize (%r)\n",
+               "UpdateSlice", 1, 0);
     check_int8("  %r = Concat (%x, %x) {axis=3}\n  %y : s8[1,6,6,8] " X " = Quantize (%r)\n",
                "Concat", 1, 0);
     check_int8("  %r = Concat (%x, %z) {axis=3}\n  %y : s8[1,6,6,8] " Y " = Quantize (%r)\n",

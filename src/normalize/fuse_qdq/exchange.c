@@ -27,11 +27,12 @@ static bool has_exact_numbers(const tw_node *node, const tw_quant *quant)
            (!fills || is_stored_exactly(*tw_float_of(node, "value"), quant, false));
 }
 
-/* Every operand holds elements that the result consists of. */
-static bool moves_elements(const tw_node *node)
+/* Bit i: operand i holds elements that the result consists of; the others say where from. 0: the result
+ * consists of something else. */
+static unsigned moved_operands(const tw_node *node)
 {
     if (node->out_count != 1 || node->in_count < 1)
-        return false;
+        return 0;
     switch (node->op->code) {
     case TW_OPCODE_concat:
     case TW_OPCODE_slice:
@@ -39,22 +40,31 @@ static bool moves_elements(const tw_node *node)
     case TW_OPCODE_transpose:
     case TW_OPCODE_copy:
     case TW_OPCODE_tile:
-    case TW_OPCODE_resize_nearest:
-    case TW_OPCODE_depth_to_space:
-    case TW_OPCODE_space_to_depth:
-    case TW_OPCODE_max_pool: return true; /* the largest stored value is the largest real one */
-    default: return node->op->kind == TW_VIEW;
+    case TW_OPCODE_max_pool: return ~0u; /* the largest stored value is the largest real one */
+    case TW_OPCODE_gather:
+    case TW_OPCODE_gather_elements:
+    case TW_OPCODE_gather_nd:
+    case TW_OPCODE_reverse_sequence: return 1u;
+    case TW_OPCODE_update_slice: return 3u;
+    default: return node->op->kind == TW_VIEW ? ~0u : 0;
     }
+}
+
+static bool is_moved(const tw_node *node, int operand)
+{
+    return operand >= 32 || (moved_operands(node) >> operand & 1) != 0;
 }
 
 /* ---- Dequantize behind ---- */
 
-/* The quantisation that all operands are dequantised from; null: there is no such one. */
+/* The quantisation that all moved operands are dequantised from; null: there is no such one. */
 static const tw_quant *common_quant(const tw_node *node)
 {
     const tw_quant *common = NULL;
     for (int i = 0; i < node->in_count; i++) {
         const tw_node *d = node->in[i] ? node->in[i]->producer : NULL;
+        if (!is_moved(node, i))
+            continue;
         if (!tw_is(d, TW_OPCODE_dequantize) || d->in[0]->shape.dtype != TW_S8 ||
             d->in[0]->quant.count != 1 || (common && !tw_quant_equal(common, &d->in[0]->quant)))
             return NULL;
@@ -65,7 +75,7 @@ static const tw_quant *common_quant(const tw_node *node)
 
 static bool sink_dequantize(tw_graph *graph, tw_node *node, tw_diag *diag)
 {
-    const tw_quant *quant = moves_elements(node) ? common_quant(node) : NULL;
+    const tw_quant *quant = moved_operands(node) ? common_quant(node) : NULL;
     if (!quant || !has_exact_numbers(node, quant))
         return true;
     tw_value *real = node->out[0];
@@ -75,7 +85,8 @@ static bool sink_dequantize(tw_graph *graph, tw_node *node, tw_diag *diag)
     stored->quant = *quant;
     const char *name = node->in[0]->producer->name;
     for (int i = 0; i < node->in_count; i++)
-        node->in[i] = node->in[i]->producer->in[0];
+        if (is_moved(node, i))
+            node->in[i] = node->in[i]->producer->in[0];
     tw_set_output(node, stored);
     tw_node *after = tw_append(graph, TW_OPCODE_dequantize, name, &stored, 1, NULL, diag);
     if (!after)
@@ -91,10 +102,12 @@ static bool hoist_quantize(tw_graph *graph, tw_node *quantize, tw_diag *diag)
     tw_value *real = quantize->in[0], *stored = quantize->out[0];
     tw_node *node = real->producer;
     if (!node || node->removed || real->index != 1 || stored->shape.dtype != TW_S8 ||
-        stored->quant.count != 1 || !moves_elements(node) ||
+        stored->quant.count != 1 || !moved_operands(node) ||
         (tw_has_clamp(node) && !has_exact_numbers(node, &stored->quant)))
         return true;
     for (int i = 0; i < node->in_count; i++) {
+        if (!is_moved(node, i))
+            continue;
         tw_node *before = tw_append(graph, TW_OPCODE_quantize, quantize->name, &node->in[i], 1,
                                     quantize->attributes, diag);
         if (!before)
