@@ -44,9 +44,14 @@ bool tw_onnx_op_reduce(tw_onnx_node *n)
     for (int i = 0; i < x->shape.rank; i++)
         if (flag[i] || list.count <= 0)
             axes[count++] = i;
+    const char *op = n->op; /* of booleans, the greatest and the least are "any" and "all" */
+    if (x->shape.dtype == TW_BOOL && strcmp(op, "ReduceMax") == 0)
+        op = "ReduceAny";
+    else if (x->shape.dtype == TW_BOOL && strcmp(op, "ReduceMin") == 0)
+        op = "ReduceAll";
     return tw_onnx_bind(
         n, 0,
-        tw_build1(n->b, n->op, x,
+        tw_build1(n->b, op, x,
                   TW_SETTINGS(tw_set_ints("axes", count, axes), tw_set_int("keepdims", keep))));
 }
 
