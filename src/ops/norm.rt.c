@@ -20,19 +20,19 @@
 /* What a walk steps through; a group's numbers have one index, kept as the number of the group. */
 enum { X, Y, SCALE, BIAS, POINTERS };
 
-/* Nested loops, outermost first. Steps of pointers in bytes, of groups by one. */
+/* Nested loops, outermost first. Steps in elements and in groups. */
 typedef struct tw_loops {
     int32_t rank, extent[TW_MAX_RANK], index[TW_MAX_RANK];
     ptrdiff_t step[TW_MAX_RANK][POINTERS];
     int32_t group_step[TW_MAX_RANK];
-    char *at[POINTERS];
+    float *at[POINTERS];
     int32_t group;
 } tw_loops;
 
 /* A run of n elements at the innermost loop of some walk. */
 typedef struct tw_norm_run {
     const tw_loops *w;
-    const char *x;
+    const float *x;
     ptrdiff_t x_step;
     int32_t n, group, group_step;
 } tw_norm_run;
@@ -119,50 +119,57 @@ static int next(tw_loops *w, int32_t loops)
 
 /* ---- sums ---- */
 
-static float element(const char *at, ptrdiff_t step, int32_t i)
-{
-    return *(const float *)(const void *)(at + i * step);
-}
+/* Both kinds of sum are written once, for any step, and inlined for the step that is the rule, where
+ * compilers then know what lies side by side. */
+#define CALL_WITH_STEP(function, p, run)                                                           \
+    ((run)->x_step == 1 ? function(p, run, 1) : function(p, run, (run)->x_step))
 
 static float add_lanes(const float *v)
 {
     return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
 }
 
-static void add_mean(const tw_norming *p, const tw_norm_run *run)
+static inline void add_mean_step(const tw_norming *p, const tw_norm_run *run, ptrdiff_t step)
 {
     float lane[LANES] = {0};
     float *mean = p->mean + run->group;
+    const float *x = run->x;
     int32_t i = 0, k;
     if (run->group_step != 0) {
         for (; i < run->n; i++)
-            mean[i * run->group_step] += element(run->x, run->x_step, i);
+            mean[i * run->group_step] += x[i * step];
         return;
     }
     for (; run->n - i >= LANES; i += LANES)
         for (k = 0; k < LANES; k++)
-            lane[k] += element(run->x, run->x_step, i + k);
+            lane[k] += x[(i + k) * step];
     for (k = 0; i < run->n; i++, k++)
-        lane[k] += element(run->x, run->x_step, i);
+        lane[k] += x[i * step];
     *mean += add_lanes(lane);
+}
+
+static void add_mean(const tw_norming *p, const tw_norm_run *run)
+{
+    CALL_WITH_STEP(add_mean_step, p, run);
 }
 
 /* The second pass of a row with this term. */
 #define ADD(symbol, TERM)                                                                          \
-    static float symbol##_term(float d)                                                            \
+    static inline float symbol##_term(float d)                                                     \
     {                                                                                              \
         return TERM;                                                                               \
     }                                                                                              \
-    static void symbol##_add(const tw_norming *p, const tw_norm_run *run)                          \
+    static inline void symbol##_add_step(const tw_norming *p, const tw_norm_run *run,              \
+                                         ptrdiff_t step)                                           \
     {                                                                                              \
         float lane[LANES] = {0}, rest_lane[LANES] = {0};                                           \
-        const float *mean = p->mean + run->group;                                                  \
+        const float *mean = p->mean + run->group, *x = run->x;                                     \
         float *rest = p->rest + run->group, *sum = p->sum + run->group;                            \
         int32_t i = 0, k;                                                                          \
         if (run->group_step != 0) {                                                                \
             for (; i < run->n; i++) {                                                              \
                 const ptrdiff_t g = (ptrdiff_t)i * run->group_step;                                \
-                const float d = element(run->x, run->x_step, i) - mean[g];                         \
+                const float d = x[i * step] - mean[g];                                             \
                 rest[g] += d;                                                                      \
                 sum[g] += symbol##_term(d);                                                        \
             }                                                                                      \
@@ -170,35 +177,52 @@ static void add_mean(const tw_norming *p, const tw_norm_run *run)
         }                                                                                          \
         for (; run->n - i >= LANES; i += LANES)                                                    \
             for (k = 0; k < LANES; k++) {                                                          \
-                const float d = element(run->x, run->x_step, i + k) - *mean;                       \
+                const float d = x[(i + k) * step] - *mean;                                         \
                 rest_lane[k] += d;                                                                 \
                 lane[k] += symbol##_term(d);                                                       \
             }                                                                                      \
         for (k = 0; i < run->n; i++, k++) {                                                        \
-            const float d = element(run->x, run->x_step, i) - *mean;                               \
+            const float d = x[i * step] - *mean;                                                   \
             rest_lane[k] += d;                                                                     \
             lane[k] += symbol##_term(d);                                                           \
         }                                                                                          \
         *rest += add_lanes(rest_lane);                                                             \
         *sum += add_lanes(lane);                                                                   \
+    }                                                                                              \
+    static void symbol##_add(const tw_norming *p, const tw_norm_run *run)                          \
+    {                                                                                              \
+        CALL_WITH_STEP(symbol##_add_step, p, run);                                                 \
     }
 
 /* ---- results ---- */
 
-static void give(const tw_norming *p, const tw_norm_run *run)
+static inline void give_steps(const tw_norming *p, const tw_norm_run *run, const ptrdiff_t *step,
+                              ptrdiff_t group_step)
 {
-    const ptrdiff_t *step = run->w->step[run->w->rank - 1];
-    const char *scale = run->w->at[SCALE], *bias = run->w->at[BIAS];
+    const float *x = run->x, *scale = run->w->at[SCALE], *bias = run->w->at[BIAS];
     const float low = p->call->clamp_low.f32, high = p->call->clamp_high.f32;
     const float *mean = p->mean + run->group, *factor = p->sum + run->group;
-    char *y = run->w->at[Y];
+    float *y = run->w->at[Y];
     int32_t i;
     for (i = 0; i < run->n; i++) {
-        const ptrdiff_t g = (ptrdiff_t)i * run->group_step;
-        const float d = (element(run->x, run->x_step, i) - mean[g]) * factor[g];
-        const float v = d * element(scale, step[SCALE], i) + element(bias, step[BIAS], i);
-        *(float *)(void *)(y + i * step[Y]) = tw_clampf(v, low, high);
+        const float d = (x[i * step[X]] - mean[i * group_step]) * factor[i * group_step];
+        y[i * step[Y]] = tw_clampf(d * scale[i * step[SCALE]] + bias[i * step[BIAS]], low, high);
     }
+}
+
+static void give(const tw_norming *p, const tw_norm_run *run)
+{
+    static const ptrdiff_t scaled[POINTERS] = {1, 1, 1, 1}, plain[POINTERS] = {1, 1, 0, 0};
+    const ptrdiff_t *step = run->w->step[run->w->rank - 1];
+    const int is_scaled = memcmp(step, scaled, sizeof scaled) == 0;
+    if (is_scaled && run->group_step == 0)
+        give_steps(p, run, scaled, 0);
+    else if (is_scaled && run->group_step == 1)
+        give_steps(p, run, scaled, 1);
+    else if (memcmp(step, plain, sizeof plain) == 0 && run->group_step == 0)
+        give_steps(p, run, plain, 0);
+    else
+        give_steps(p, run, step, run->group_step);
 }
 
 /* Every run behind one outer index. */
@@ -262,7 +286,8 @@ static void set_loops(const tw_norming *p, tw_loops *outer, tw_loops *inner)
     memset(outer, 0, sizeof *outer);
     for (i = 0; i < POINTERS; i++) {
         const tw_view *v = i == Y ? out : operand(p->call, input[i]);
-        outer->at[i] = (char *)(uintptr_t)(v ? tw_span_start(v, out) : (const char *)&neutral[i]);
+        const void *start = v ? (const void *)tw_span_start(v, out) : (const void *)&neutral[i];
+        outer->at[i] = (float *)(uintptr_t)start;
     }
     *inner = *outer;
     for (k = rank - 1; k >= p->axes.first; k--) {
@@ -274,8 +299,7 @@ static void set_loops(const tw_norming *p, tw_loops *outer, tw_loops *inner)
         ptrdiff_t step[POINTERS];
         for (i = 0; i < POINTERS; i++) {
             const tw_view *v = i == Y ? out : operand(p->call, input[i]);
-            step[i] =
-                v ? tw_step(tw_step_along(v->tensor, out->tensor, k), (uint32_t)sizeof(float)) : 0;
+            step[i] = v ? tw_step_along(v->tensor, out->tensor, k) : 0;
         }
         if (k < p->axes.first)
             add_loop(outer, k == out->axis ? out->rows : out->tensor->dim[k], step, 0);
