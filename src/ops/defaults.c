@@ -45,9 +45,10 @@ const tw_kernel *tw_op_kernel(const tw_opdef *op, int signature)
     return NULL;
 }
 
+/* Divided in float, as TFLite does: near a tie that decides. */
 static int32_t to_stored(float real, float scale, int32_t zero_point, int32_t low, int32_t high)
 {
-    double v = round((double)real / (double)scale) + zero_point; /* infinities stay */
+    double v = (double)roundf(real / scale) + zero_point; /* infinities stay */
     return v < low ? low : v > high ? high : (int32_t)v;
 }
 
