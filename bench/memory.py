@@ -60,7 +60,8 @@ def bench(program, folder, budgets):
         print(f"{os.path.basename(folder)}: input {inputs:,} bytes, TensorFlow Lite Micro's arena {arena:,}")
         for budget in budgets:
             theirs, total = tigris(model, work, x, budget), ours(program, model, budget)
-            better = min([arena] * (arena <= budget * 1024) + [sum(theirs)] * (theirs is not None), default=None)
+            fitting = [arena] if arena <= budget * 1024 else []
+            better = min(fitting + ([sum(theirs)] if theirs else []), default=None)
             words, ok = verdict(total, better, inputs)
             good &= ok
             peer = f"{theirs[0]:,} + {theirs[1]:,}" if theirs else "-"

@@ -41,6 +41,11 @@ static void report_steps(const tw_schedule *s, tw_report *report)
     for (int b = 0; b < s->buffer_count; b++)
         for (int i = s->buffers[b].first; i <= s->buffers[b].last && i < s->step_count; i++)
             rows[i].live_bytes += s->buffers[b].bytes;
+    for (int b = 0; b < s->buffer_count; b++) { /* what lies in its bed takes less than both */
+        const tw_buffer *f = &s->buffers[b], *bed = f->bed < 0 ? NULL : &s->buffers[f->bed];
+        for (int i = f->first; bed && bed->region == f->region && i <= bed->last; i++)
+            rows[i].live_bytes -= f->bytes + bed->bytes - tw_bed_bytes(s, f);
+    }
     report->steps = rows;
     report->step_count = s->step_count;
 }
@@ -52,7 +57,8 @@ static void report_segments(const tw_schedule *s, tw_report *report)
         const tw_segment *g = &s->segments[i];
         rows[i].first_step = (uint32_t)g->first_step;
         rows[i].step_count = (uint32_t)g->step_count;
-        rows[i].rolling = g->step_count > 1;
+        rows[i].rolling =
+            g->step_count > 1 || s->steps[g->first_step].band < s->steps[g->first_step].extent;
         rows[i].axis = (uint32_t)g->axis;
         rows[i].band_rows = (uint32_t)s->steps[g->first_step].band;
         for (int k = 0; k < g->step_count; k++)

@@ -1,9 +1,11 @@
-/* Address assignment by branch and bound.
+/* Address assignment by branch and bound. What is placed is an item: an interval, or several that are
+ * tied together.
  *
  * A placement can be pushed down until every interval lies at 0 or on top of another that overlaps
  * it, and its intervals can then be listed in order of offset. The search builds such lists: at each
  * node one interval goes to the lowest offset that those below leave it. What is pruned:
- *   order      offsets never fall along the list (ties ascend by number);
+ *   order      offsets never fall along the list (equal ones ascend by number), but for tied items:
+ *              something may lie below one part of them and on top of another;
  *   gaps       an interval at or above the top that another could reach now would leave a gap into
  *              which the other fits: the other must come first;
  *   sections   at every time, the lowest offset still possible plus all bytes still to place must fit;
@@ -22,9 +24,12 @@ typedef struct tw_solver {
     int count, sections;
     const tw_interval *in;
     int *first, *last;           /* sections covered */
+    int *next;                   /* the next interval of the same item, or -1 */
+    int *items, item_count;      /* the first interval of each item stands for it */
+    int *item_first, *item_last; /* by item: sections from its birth to its death */
     int *neighbour, *neighbours; /* of i: neighbour[neighbours[i] .. neighbours[i + 1]) */
     int *twin;                   /* an equal interval with a lower number, or -1 */
-    uint64_t *lowest;            /* offset that the placed ones leave it */
+    uint64_t *lowest;            /* offset that the placed ones leave an interval */
     uint64_t *offset;
     bool *placed;
     uint64_t *unplaced; /* bytes by section */
@@ -37,6 +42,7 @@ typedef struct tw_solver {
     int trail_count, trail_capacity;
     uint64_t capacity, nodes, limit;
     bool out_of_nodes;
+    bool late; /* tied items are tried by their highest part, so that others can slip below it */
     tw_arena *arena;
 } tw_solver;
 
@@ -98,18 +104,71 @@ static void make_neighbours(tw_solver *s)
         s->twin[i] = -1;
         for (int k = 0; k < i; k++)
             if (s->first[k] == s->first[i] && s->last[k] == s->last[i] &&
-                s->in[k].bytes == s->in[i].bytes)
+                s->in[k].bytes == s->in[i].bytes && s->in[k].tie == 0 && s->in[i].tie == 0)
                 s->twin[i] = k;
+    }
+}
+
+static void make_items(tw_solver *s)
+{
+    for (int i = 0; i < s->count; i++) {
+        int item = i;
+        s->next[i] = -1;
+        s->item_first[i] = s->first[i];
+        s->item_last[i] = s->last[i];
+        for (int k = 0; k < s->item_count && s->in[i].tie != 0; k++)
+            if (s->in[s->items[k]].tie == s->in[i].tie)
+                item = s->items[k];
+        if (item == i) {
+            s->items[s->item_count++] = i;
+            continue;
+        }
+        s->next[i] = s->next[item];
+        s->next[item] = i;
+        if (s->first[i] < s->item_first[item])
+            s->item_first[item] = s->first[i];
+        if (s->last[i] > s->item_last[item])
+            s->item_last[item] = s->last[i];
     }
 }
 
 /* ---- placing and taking back ---- */
 
-static void place(tw_solver *s, int i)
+/* The offset that the placed ones leave an item. */
+static uint64_t lowest_of(const tw_solver *s, int item)
 {
-    uint64_t top = s->lowest[i] + s->in[i].bytes;
+    uint64_t lowest = 0;
+    for (int i = item; i >= 0; i = s->next[i])
+        if (s->lowest[i] > lowest + s->in[i].above)
+            lowest = s->lowest[i] - s->in[i].above;
+    return lowest;
+}
+
+/* How far up an item reaches from its offset. */
+static uint64_t height_of(const tw_solver *s, int item)
+{
+    uint64_t height = 0;
+    for (int i = item; i >= 0; i = s->next[i])
+        if ((uint64_t)s->in[i].above + s->in[i].bytes > height)
+            height = (uint64_t)s->in[i].above + s->in[i].bytes;
+    return height;
+}
+
+/* How far the highest part of an item begins from its offset. */
+static uint64_t rise_of(const tw_solver *s, int item)
+{
+    uint64_t rise = 0;
+    for (int i = item; i >= 0; i = s->next[i])
+        if (s->in[i].above > rise)
+            rise = s->in[i].above;
+    return rise;
+}
+
+static void place_interval(tw_solver *s, int i, uint64_t offset)
+{
+    uint64_t top = offset + s->in[i].bytes;
     s->placed[i] = true;
-    s->offset[i] = s->lowest[i];
+    s->offset[i] = offset;
     for (int t = s->first[i]; t <= s->last[i]; t++)
         s->unplaced[t] -= s->in[i].bytes;
     for (int n = s->neighbours[i]; n < s->neighbours[i + 1]; n++) {
@@ -123,11 +182,20 @@ static void place(tw_solver *s, int i)
     }
 }
 
-static void take_back(tw_solver *s, int i, int trail_mark)
+static void place(tw_solver *s, int item)
 {
-    s->placed[i] = false;
-    for (int t = s->first[i]; t <= s->last[i]; t++)
-        s->unplaced[t] += s->in[i].bytes;
+    uint64_t offset = lowest_of(s, item);
+    for (int i = item; i >= 0; i = s->next[i])
+        place_interval(s, i, offset + s->in[i].above);
+}
+
+static void take_back(tw_solver *s, int item, int trail_mark)
+{
+    for (int i = item; i >= 0; i = s->next[i]) {
+        s->placed[i] = false;
+        for (int t = s->first[i]; t <= s->last[i]; t++)
+            s->unplaced[t] += s->in[i].bytes;
+    }
     while (s->trail_count > trail_mark) {
         s->trail_count--;
         s->lowest[s->trail[s->trail_count].interval] = s->trail[s->trail_count].lowest;
@@ -146,46 +214,51 @@ static bool may_fit(tw_solver *s, const int *group, int count, uint64_t level, u
 {
     *ceiling = UINT64_MAX;
     for (int g = 0; g < count; g++)
-        for (int t = s->first[group[g]]; t <= s->last[group[g]]; t++)
-            s->floor[t] = UINT64_MAX;
+        for (int i = group[g]; i >= 0; i = s->next[i])
+            for (int t = s->first[i]; t <= s->last[i]; t++)
+                s->floor[t] = UINT64_MAX;
     for (int g = 0; g < count; g++) {
-        int i = group[g];
-        uint64_t low = max64(s->lowest[i], level), top = s->lowest[i] + s->in[i].bytes;
-        if (low + s->in[i].bytes > s->capacity)
+        uint64_t lowest = lowest_of(s, group[g]);
+        uint64_t low = s->in[group[g]].tie != 0 ? lowest : max64(lowest, level);
+        uint64_t height = height_of(s, group[g]);
+        if (low + height > s->capacity)
             return false;
-        if (top < *ceiling)
-            *ceiling = top;
-        for (int t = s->first[i]; t <= s->last[i]; t++)
-            if (low < s->floor[t])
-                s->floor[t] = low;
+        if (lowest + height < *ceiling)
+            *ceiling = lowest + height;
+        for (int i = group[g]; i >= 0; i = s->next[i])
+            for (int t = s->first[i]; t <= s->last[i]; t++)
+                if (low + s->in[i].above < s->floor[t])
+                    s->floor[t] = low + s->in[i].above;
     }
     for (int g = 0; g < count; g++)
-        for (int t = s->first[group[g]]; t <= s->last[group[g]]; t++)
-            if (s->floor[t] + s->unplaced[t] > s->capacity)
-                return false;
+        for (int i = group[g]; i >= 0; i = s->next[i])
+            for (int t = s->first[i]; t <= s->last[i]; t++)
+                if (s->floor[t] + s->unplaced[t] > s->capacity)
+                    return false;
     return true;
 }
 
 typedef struct tw_try {
     int interval;
-    uint64_t lowest;
+    uint64_t lowest, promise;
     int rank;
 } tw_try;
 
 static int by_promise(const void *left, const void *right)
 {
     const tw_try *a = left, *b = right;
-    if (a->lowest != b->lowest)
-        return a->lowest < b->lowest ? -1 : 1;
+    if (a->promise != b->promise)
+        return a->promise < b->promise ? -1 : 1;
     return a->rank - b->rank;
 }
 
 /* Nothing unplaced overlaps it: whatever fails with it placed fails without it. */
-static bool is_alone(const tw_solver *s, int i)
+static bool is_alone(const tw_solver *s, int item)
 {
-    for (int n = s->neighbours[i]; n < s->neighbours[i + 1]; n++)
-        if (!s->placed[s->neighbour[n]])
-            return false;
+    for (int i = item; i >= 0; i = s->next[i])
+        for (int n = s->neighbours[i]; n < s->neighbours[i + 1]; n++)
+            if (!s->placed[s->neighbour[n]])
+                return false;
     return true;
 }
 
@@ -208,9 +281,12 @@ static bool branch(tw_solver *s, const int *group, int count, uint64_t level, in
     int try_count = 0;
     for (int g = 0; g < count; g++) {
         int i = group[g];
-        bool in_order = s->lowest[i] > level || (s->lowest[i] == level && s->rank[i] > rank);
-        if (in_order && s->lowest[i] < ceiling && (s->twin[i] < 0 || s->placed[s->twin[i]]))
-            tries[try_count++] = (tw_try){i, s->lowest[i], s->rank[i]};
+        uint64_t lowest = lowest_of(s, i);
+        bool tied = s->in[i].tie != 0;
+        bool in_order = tied || lowest > level || (lowest == level && s->rank[i] > rank);
+        if (in_order && lowest < ceiling && (s->twin[i] < 0 || s->placed[s->twin[i]]))
+            tries[try_count++] =
+                (tw_try){i, lowest, s->late ? lowest + rise_of(s, i) : lowest, s->rank[i]};
     }
     qsort(tries, (size_t)try_count, sizeof *tries, by_promise);
     bool found = false;
@@ -221,7 +297,8 @@ static bool branch(tw_solver *s, const int *group, int count, uint64_t level, in
                 rest[n++] = group[g];
         place(s, i);
         bool alone = is_alone(s, i);
-        found = solve(s, rest, n, tries[t].lowest, s->rank[i]);
+        bool higher = tries[t].lowest >= level;
+        found = solve(s, rest, n, higher ? tries[t].lowest : level, higher ? s->rank[i] : rank);
         if (!found)
             take_back(s, i, mark);
         if (alone)
@@ -236,10 +313,10 @@ static bool solve(tw_solver *s, const int *group, int count, uint64_t level, int
 {
     int start = 0, mark = s->trail_count;
     while (start < count) {
-        int end = start + 1, reach = s->last[group[start]];
-        while (end < count && s->first[group[end]] <= reach) {
-            if (s->last[group[end]] > reach)
-                reach = s->last[group[end]];
+        int end = start + 1, reach = s->item_last[group[start]];
+        while (end < count && s->item_first[group[end]] <= reach) {
+            if (s->item_last[group[end]] > reach)
+                reach = s->item_last[group[end]];
             end++;
         }
         bool island = end - start < count; /* its list is its own: it starts afresh */
@@ -278,21 +355,24 @@ static void rank_by(tw_solver *s, int order)
     enum { LIFE, AREA, CROWD };
     static const int weight[ORDERS][3] = {
         {LIFE, AREA, CROWD}, {CROWD, AREA, LIFE}, {CROWD, LIFE, AREA}};
-    tw_hardness *h = tw_alloc_array(s->arena, (size_t)s->count, sizeof *h);
-    for (int i = 0; i < s->count; i++) {
+    tw_hardness *h = tw_alloc_array(s->arena, (size_t)s->item_count, sizeof *h);
+    for (int k = 0; k < s->item_count; k++) {
         double value[3] = {0, 0, 0};
-        value[LIFE] = s->in[i].last - s->in[i].first + 1.0;
-        value[AREA] = value[LIFE] * s->in[i].bytes;
-        for (int t = s->first[i]; t <= s->last[i]; t++)
-            if ((double)s->unplaced[t] > value[CROWD])
-                value[CROWD] = (double)s->unplaced[t];
-        h[i].interval = i;
-        for (int k = 0; k < 3; k++)
-            h[i].key[k] = value[weight[order][k]];
+        for (int i = s->items[k]; i >= 0; i = s->next[i]) {
+            double life = s->in[i].last - s->in[i].first + 1.0;
+            value[LIFE] += life;
+            value[AREA] += life * s->in[i].bytes;
+            for (int t = s->first[i]; t <= s->last[i]; t++)
+                if ((double)s->unplaced[t] > value[CROWD])
+                    value[CROWD] = (double)s->unplaced[t];
+        }
+        h[k].interval = s->items[k];
+        for (int w = 0; w < 3; w++)
+            h[k].key[w] = value[weight[order][w]];
     }
-    qsort(h, (size_t)s->count, sizeof *h, by_hardness);
-    for (int i = 0; i < s->count; i++)
-        s->rank[h[i].interval] = i;
+    qsort(h, (size_t)s->item_count, sizeof *h, by_hardness);
+    for (int k = 0; k < s->item_count; k++)
+        s->rank[h[k].interval] = k;
 }
 
 static const int *sort_firsts;
@@ -316,6 +396,10 @@ tw_assigned tw_assign(tw_interval *intervals, int count, uint64_t capacity, uint
     tw_solver s = {.count = count, .in = intervals, .arena = arena, .capacity = capacity};
     s.first = tw_alloc_array(arena, n, sizeof(int));
     s.last = tw_alloc_array(arena, n, sizeof(int));
+    s.next = tw_alloc_array(arena, n, sizeof(int));
+    s.items = tw_alloc_array(arena, n, sizeof(int));
+    s.item_first = tw_alloc_array(arena, n, sizeof(int));
+    s.item_last = tw_alloc_array(arena, n, sizeof(int));
     s.neighbours = tw_alloc_array(arena, n + 1, sizeof(int));
     s.twin = tw_alloc_array(arena, n, sizeof(int));
     s.lowest = tw_alloc_array(arena, n, sizeof(uint64_t));
@@ -323,17 +407,17 @@ tw_assigned tw_assign(tw_interval *intervals, int count, uint64_t capacity, uint
     s.placed = tw_alloc_array(arena, n, sizeof(bool));
     s.rank = tw_alloc_array(arena, n, sizeof(int));
     make_sections(&s);
+    make_items(&s);
     s.unplaced = tw_alloc_array(arena, (size_t)s.sections, sizeof(uint64_t));
     s.floor = tw_alloc_array(arena, (size_t)s.sections, sizeof(uint64_t));
     make_neighbours(&s);
-    int *group = tw_alloc_array(arena, n, sizeof(int));
+    int *group = tw_copy(arena, s.items, n * sizeof(int));
     for (int i = 0; i < count; i++) {
-        group[i] = i;
         for (int t = s.first[i]; t <= s.last[i]; t++)
             s.unplaced[t] += intervals[i].bytes;
     }
-    sort_firsts = s.first;
-    qsort(group, n, sizeof *group, by_first);
+    sort_firsts = s.item_first;
+    qsort(group, (size_t)s.item_count, sizeof *group, by_first);
     tw_assigned result = TW_ASSIGN_UNKNOWN;
     uint64_t used = 0;
     for (uint64_t turn = 2 * n; result == TW_ASSIGN_UNKNOWN && used < node_limit; turn *= 2)
@@ -341,10 +425,11 @@ tw_assigned tw_assign(tw_interval *intervals, int count, uint64_t capacity, uint
             if (used >= node_limit)
                 break;
             rank_by(&s, order);
+            s.late = order > 0;
             s.nodes = 0;
             s.limit = turn < node_limit - used ? turn : node_limit - used;
             s.out_of_nodes = false;
-            if (solve(&s, group, count, 0, -1))
+            if (solve(&s, group, s.item_count, 0, -1))
                 result = TW_ASSIGN_FOUND;
             else if (!s.out_of_nodes)
                 result = TW_ASSIGN_IMPOSSIBLE;

@@ -10,6 +10,10 @@ typedef struct tw_interval {
     int first, last; /* live at every time first..last */
     uint32_t bytes;
     uint32_t offset; /* the answer */
+    /* Intervals of one tie (not 0) are disjoint in time and move together: each lies `above` bytes
+     * above the tie's offset. */
+    int tie;
+    uint32_t above;
 } tw_interval;
 
 typedef enum tw_assigned {

@@ -14,8 +14,8 @@ static int add_buffer(tw_schedule *s, const char *name, tw_buffer_use use, uint3
                       int first, int last)
 {
     tw_grow(s->arena, &s->buffers, s->buffer_count, &s->buffer_capacity, sizeof *s->buffers);
-    s->buffers[s->buffer_count] =
-        (tw_buffer){name, use, align_up(bytes), first, last, TW_REGION_FAST, 0, false, false};
+    s->buffers[s->buffer_count] = (tw_buffer){
+        name, use, align_up(bytes), first, last, TW_REGION_FAST, 0, false, false, -1, 0};
     return s->buffer_count++;
 }
 
@@ -76,7 +76,7 @@ static int in_place_input(const tw_schedule *s, int index, const int *root_last)
 {
     const tw_node *node = s->steps[index].node;
     if (!node->op->in_place || node->out_count != 1 || s->windows[node->out[0]->index].rows ||
-        s->segments[s->steps[index].segment].step_count != 1)
+        s->windows[node->out[0]->index].bed || s->segments[s->steps[index].segment].step_count != 1)
         return -1; /* in a rolling segment other readers of the input may still be behind */
     for (int i = 0; i < node->in_count; i++) {
         const tw_value *in = node->in[i];
@@ -162,6 +162,10 @@ static void place_step(tw_schedule *s, int index, bool in_place, const int *last
                           : add_step_buffer(s, out->name, TW_BUFFER_ACTIVATION,
                                             kept_bytes(step, out, window), index);
         name_value(s, out, b, out);
+        if (window->bed) {
+            s->buffers[b].bed = s->places[window->bed->index].buffer;
+            s->buffers[b].lead = window->lead;
+        }
         if (over < 0 || root_last[b] < last[out->index])
             root_last[b] = last[out->index];
         extend(s, out, index);

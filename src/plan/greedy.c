@@ -261,7 +261,7 @@ static double overlap_pairs(const tw_interval *in, int count)
     return pairs;
 }
 
-uint64_t tw_assign_greedy(tw_interval *intervals, int count)
+static uint64_t place_greedily(tw_interval *intervals, int count)
 {
     enum { BIRTH = 4 };
     const double most_pairs = 2e6;
@@ -282,6 +282,43 @@ uint64_t tw_assign_greedy(tw_interval *intervals, int count)
     }
     tw_arena_free(arena);
     return count ? best : 0;
+}
+
+/* One interval for each tie: as long and as high as all of it. *of: by interval, its hull. */
+static int make_hulls(const tw_interval *in, int count, tw_interval *hull, int *of)
+{
+    int hulls = 0;
+    for (int i = 0; i < count; i++) {
+        int h = hulls;
+        for (int k = 0; k < i && in[i].tie != 0; k++)
+            if (in[k].tie == in[i].tie) {
+                h = of[k];
+                break;
+            }
+        of[i] = h;
+        if (h == hulls)
+            hull[hulls++] = (tw_interval){in[i].first, in[i].last, 0, 0, 0, 0};
+        if (in[i].first < hull[h].first)
+            hull[h].first = in[i].first;
+        if (in[i].last > hull[h].last)
+            hull[h].last = in[i].last;
+        if (in[i].above + in[i].bytes > hull[h].bytes)
+            hull[h].bytes = in[i].above + in[i].bytes;
+    }
+    return hulls;
+}
+
+uint64_t tw_assign_greedy(tw_interval *intervals, int count)
+{
+    tw_arena *arena = tw_arena_new();
+    tw_interval *hull = tw_alloc_array(arena, (size_t)count + 1, sizeof *hull);
+    int *of = tw_alloc_array(arena, (size_t)count + 1, sizeof *of);
+    int hulls = make_hulls(intervals, count, hull, of);
+    uint64_t size = place_greedily(hull, hulls);
+    for (int i = 0; i < count; i++)
+        intervals[i].offset = hull[of[i]].offset + intervals[i].above;
+    tw_arena_free(arena);
+    return size;
 }
 
 uint64_t tw_assign_best(tw_interval *intervals, int count, uint64_t node_limit)

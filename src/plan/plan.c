@@ -11,20 +11,27 @@ uint32_t tw_fast_total(const tw_schedule *s)
            (uint32_t)sizeof(tw_context);
 }
 
+/* Placements tried in a search for addresses: for a variant, for each segmentation that is considered,
+ * and for the one that was chosen. */
+enum { FEW_NODES = 2000, NODES = 10000, LAST_NODES = 40000 };
+
 /* Addresses in every region: all that `-m` is held against. */
-static void place_all(tw_schedule *s)
+static void place_all(tw_schedule *s, uint64_t nodes)
 {
-    s->region_bytes[TW_REGION_FAST] = tw_place_buffers(s, TW_REGION_FAST, TW_LAYER_ALL);
-    s->region_bytes[TW_REGION_SLOW] = tw_place_buffers(s, TW_REGION_SLOW, TW_LAYER_ALL);
-    s->region_bytes[TW_REGION_STATE] = tw_place_buffers(s, TW_REGION_STATE, TW_LAYER_ALL);
+    s->region_bytes[TW_REGION_FAST] = tw_place_buffers(s, TW_REGION_FAST, TW_LAYER_ALL, nodes);
+    s->region_bytes[TW_REGION_SLOW] = tw_place_buffers(s, TW_REGION_SLOW, TW_LAYER_ALL, nodes);
+    s->region_bytes[TW_REGION_STATE] = tw_place_buffers(s, TW_REGION_STATE, TW_LAYER_ALL, nodes);
 }
 
 /* What of the fast memory tensors, scratch and counters take: what each adds to those before. */
 static void account(tw_schedule *s)
 {
-    uint32_t tensors = tw_place_buffers(s, TW_REGION_FAST, TW_LAYER_TENSORS);
-    uint32_t scratch = tw_place_buffers(s, TW_REGION_FAST, TW_LAYER_SCRATCH);
-    uint32_t fast = tw_place_buffers(s, TW_REGION_FAST, TW_LAYER_ALL);
+    const uint64_t nodes = LAST_NODES;
+    if (s->region_bytes[TW_REGION_FAST] > tw_live_peak(s, false, NULL))
+        place_all(s, nodes);
+    uint32_t tensors = tw_place_buffers(s, TW_REGION_FAST, TW_LAYER_TENSORS, nodes);
+    uint32_t scratch = tw_place_buffers(s, TW_REGION_FAST, TW_LAYER_SCRATCH, nodes);
+    uint32_t fast = tw_place_buffers(s, TW_REGION_FAST, TW_LAYER_ALL, nodes);
     scratch = scratch < fast ? scratch : fast;
     tensors = tensors < scratch ? tensors : scratch;
     s->state = s->region_bytes[TW_REGION_STATE];
@@ -69,14 +76,14 @@ static bool refuse(const tw_schedule *s, const tw_memories *m, tw_diag *diag)
 static void place_segments(tw_schedule *s)
 {
     tw_plan_buffers(s, true);
-    place_all(s);
+    place_all(s, NODES);
 }
 
 /* Move what does not fit into slow memory, the largest first. */
 static void spill(tw_schedule *s, const tw_memories *m)
 {
     while (m->slow.given && tw_fast_total(s) > m->fast.bytes && tw_spill(s))
-        place_all(s);
+        place_all(s, NODES);
 }
 
 static bool is_within(const tw_schedule *s, const tw_memories *m)
@@ -113,23 +120,55 @@ static void restore(tw_schedule *s, const tw_kept *kept)
     place_segments(s);
 }
 
+/* Ties between addresses may cost more than beds save: leave out those without which the plan takes less
+ * room. */
+static void drop_beds(tw_schedule *s)
+{
+    uint32_t least = s->region_bytes[TW_REGION_FAST];
+    for (int v = 0; v < s->graph->value_count; v++) {
+        tw_window *w = &s->windows[v];
+        const tw_value *bed = w->bed;
+        if (!bed || least <= tw_live_peak(s, false, NULL))
+            continue;
+        w->bed = NULL;
+        tw_plan_buffers(s, true);
+        if (tw_live_peak(s, false, NULL) < least) {
+            place_all(s, FEW_NODES);
+            if (s->region_bytes[TW_REGION_FAST] < least) {
+                least = s->region_bytes[TW_REGION_FAST];
+                continue;
+            }
+        }
+        w->bed = bed;
+        tw_plan_buffers(s, true);
+    }
+    place_segments(s);
+}
+
 /* The segmentation of least memory as placed. The search prices windows by closed forms and bytes
- * without gaps; each answer that was placed corrects its prices, so it is asked a few times. Whole
- * execution is among the candidates. */
+ * without gaps; each answer that was placed corrects its prices, so it is asked a few times, first
+ * without and then with results in the place of what they consume. Whole execution is among the
+ * candidates. */
 static void find_least(tw_schedule *s, tw_search *search, tw_kept *least, tw_arena *arena)
 {
-    enum { SETTLE = 48 };
-    for (int tries = 0; tries < 6; tries++) {
+    enum { SETTLE = 48, SETTLE_AT = 2, BEDS_AT = 4, TRIES = 10 };
+    bool better = true;
+    for (int tries = 0; tries < TRIES; tries++) {
         tw_prefer prefer = tries == 0 ? TW_PREFER_SPEED : TW_PREFER_MEMORY;
-        if (tries == 2)
+        if (tries == BEDS_AT)
+            tw_search_use_beds(search);
+        if (tries == SETTLE_AT || tries == BEDS_AT)
             tw_search_settle(search, SETTLE);
+        else if (tries > SETTLE_AT && !better)
+            continue; /* it would answer the same */
         if (!tw_search_apply(search, INT64_MAX, prefer, s))
             continue;
         place_segments(s);
-        if (tw_fast_total(s) < least->total)
+        if (tries >= BEDS_AT && s->region_bytes[TW_REGION_FAST] > tw_live_peak(s, false, NULL))
+            drop_beds(s);
+        better = tw_fast_total(s) < least->total;
+        if (better)
             keep(s, least, arena);
-        else if (tries > 2)
-            break;
     }
 }
 

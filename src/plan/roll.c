@@ -197,11 +197,25 @@ static bool is_safe(const tw_roll_state *s, int step, int32_t rows)
     return true;
 }
 
+/* Rows up to `end` are written: they must lie below what is still needed of the bed, the rows that
+ * this very firing reads included. */
+static void keep_lead(const tw_roll_state *s, int32_t end, tw_roll_run *run)
+{
+    const tw_roll_bed *bed = &s->r->bed;
+    int32_t needed = bed->extent;
+    for (int k = 0; k < bed->reader_count; k++)
+        needed = tw_min32(needed, reader_needs(s, &bed->readers[k], bed->extent));
+    int64_t lead = end * s->r->streams[bed->stream].row_bytes - needed * bed->row_bytes;
+    run->lead = lead > run->lead ? lead : run->lead;
+}
+
 static bool fire(tw_roll_state *s, int step, int32_t rows, tw_roll_run *run, int32_t *held)
 {
     const tw_roll_step *t = &s->r->steps[step];
     if (!is_safe(s, step, rows))
         return false;
+    if (s->r->bed.stream >= 0 && s->r->streams[s->r->bed.stream].producer == step)
+        keep_lead(s, s->made[step] + rows, run);
     run->firings++;
     if (t->accumulates) {
         s->taken[step] += rows;
@@ -293,7 +307,7 @@ bool tw_roll_simulate(const tw_roll *r, tw_roll_run *run, int32_t *held, tw_aren
     s.taken = tw_alloc_array(own, steps, sizeof(int32_t));
     s.base = tw_alloc_array(own, streams, sizeof(int32_t));
     s.arrived = tw_alloc_array(own, streams, sizeof(int32_t));
-    *run = (tw_roll_run){0, 0};
+    *run = (tw_roll_run){0};
     if (held)
         memset(held, 0, sizeof *held * streams);
     int moved;

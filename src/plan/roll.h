@@ -44,18 +44,31 @@ typedef struct tw_roll_stream {
     int above;  /* the stream that lies over this one, or -1 */
 } tw_roll_stream;
 
+/* A resident tensor that nothing needs after the segment, and the stream whose rows may take the place
+ * of its own: all of the stream is written below the rows of the tensor that are still needed. */
+typedef struct tw_roll_bed {
+    tw_roll_reader *readers; /* of the tensor */
+    int reader_count;
+    int32_t extent;
+    int64_t row_bytes;
+    int stream; /* -1: there is none */
+} tw_roll_bed;
+
 typedef struct tw_roll {
     tw_roll_step *steps;
     int step_count;
     tw_roll_stream *streams;
     int stream_count;
     int32_t source_band; /* rows by which a source advances */
+    tw_roll_bed bed;
 } tw_roll;
 
 /* What a run did. */
 typedef struct tw_roll_run {
     int64_t firings;     /* kernel calls */
     int64_t moved_bytes; /* to slide windows */
+    int64_t
+        lead; /* bytes by which the stream in the bed must begin before the tensor it replaces */
 } tw_roll_run;
 
 /* Fill in what the streams know of their readers and of each other; call it once, when the rest is

@@ -236,7 +236,7 @@ bool tw_scene_roll(const tw_scene *scene, int from, int to, int32_t band, tw_rol
             return false;
         streams += scene->schedule->steps[i].node->out_count;
     }
-    *roll = (tw_roll){.source_band = band};
+    *roll = (tw_roll){.source_band = band, .bed.stream = -1};
     roll->step_count = to - from;
     roll->steps = tw_alloc_array(arena, (size_t)(to - from), sizeof *roll->steps);
     int source = -1;
@@ -304,6 +304,84 @@ bool tw_scene_estimate(const tw_scene *scene, int from, int32_t band, tw_roll *r
         exact &= w->exact;
     }
     return exact;
+}
+
+/* The largest stream that is whole and made row by row, or -1. */
+static int largest_whole(const tw_roll *roll)
+{
+    int largest = -1;
+    for (int i = 0; i < roll->stream_count; i++) {
+        const tw_roll_stream *s = &roll->streams[i];
+        if (s->whole && s->producer >= 0 && !roll->steps[s->producer].accumulates &&
+            (largest < 0 || s->row_bytes * s->extent >
+                                roll->streams[largest].row_bytes * roll->streams[largest].extent))
+            largest = i;
+    }
+    return largest;
+}
+
+/* Is this value read in these steps only, by rows of its own, and then no more? */
+static bool may_be_bed(const tw_scene *scene, int value, int from, int to)
+{
+    const tw_scene_value *v = &scene->values[value];
+    int axis = scene->schedule->steps[from].axis;
+    if (v->maker >= from || v->fed || v->drained || v->last >= to || v->last < from ||
+        axis >= v->value->shape.rank || v->value->shape.dim[axis] == 0)
+        return false;
+    for (int a = 0; a < axis; a++)
+        if (v->value->shape.dim[a] != 1)
+            return false;
+    for (int i = from; i < to; i++)
+        for (int k = 0; k < scene->schedule->steps[i].node->in_count; k++)
+            if (scene->reads[i][k].value == value && scene->reads[i][k].view)
+                return false;
+    return true;
+}
+
+static int find_bed(const tw_scene *scene, int from, int to)
+{
+    int bed = -1;
+    for (int i = from; i < to; i++)
+        for (int k = 0; k < scene->schedule->steps[i].node->in_count; k++) {
+            int v = scene->reads[i][k].value;
+            if (v >= 0 && (bed < 0 || scene->values[v].bytes > scene->values[bed].bytes) &&
+                may_be_bed(scene, v, from, to))
+                bed = v;
+        }
+    return bed;
+}
+
+int tw_scene_bed(const tw_scene *scene, int from, int to, tw_roll *roll, tw_arena *arena)
+{
+    int stream = largest_whole(roll), value = stream < 0 ? -1 : find_bed(scene, from, to), most = 0;
+    if (value < 0)
+        return -1;
+    for (int i = 0; i < roll->step_count; i++)
+        most += roll->steps[i].read_count;
+    const tw_shape *shape = &scene->values[value].value->shape;
+    int32_t extent = shape->dim[scene->schedule->steps[from].axis];
+    roll->bed =
+        (tw_roll_bed){.readers = tw_alloc_array(arena, (size_t)most, sizeof *roll->bed.readers),
+                      .extent = extent,
+                      .row_bytes = tw_shape_bytes(shape) / (uint32_t)extent,
+                      .stream = stream};
+    for (int i = from; i < to; i++)
+        for (int k = 0, read = 0; k < scene->schedule->steps[i].node->in_count; k++) {
+            if (scene->reads[i][k].value < 0)
+                continue;
+            const tw_roll_read *r = &roll->steps[i - from].reads[read++];
+            if (scene->reads[i][k].value == value)
+                roll->bed.readers[roll->bed.reader_count++] = (tw_roll_reader){i - from, r};
+        }
+    return value;
+}
+
+int64_t tw_scene_bed_saves(const tw_scene *scene, int bed, const tw_roll *roll, int64_t lead)
+{
+    const tw_roll_stream *s = &roll->streams[roll->bed.stream];
+    int64_t below = scene->values[bed].bytes, above = aligned(s->row_bytes * s->extent);
+    int64_t together = aligned(lead) + below > above ? aligned(lead) + below : above;
+    return below + above > together ? below + above - together : 0;
 }
 
 /* One step whole: what it may write in place costs nothing more. */

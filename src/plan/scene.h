@@ -48,6 +48,13 @@ void tw_scene_build(tw_scene *scene, tw_schedule *schedule, tw_arena *arena);
 bool tw_scene_roll(const tw_scene *scene, int from, int to, int32_t band, tw_roll *roll, int *of,
                    tw_arena *arena);
 
+/* The resident value that dies in these steps and the stream that may take its place (roll->bed), as large
+ * as they can be. Returns the scene value, or -1. */
+int tw_scene_bed(const tw_scene *scene, int from, int to, tw_roll *roll, tw_arena *arena);
+
+/* Bytes that a bed saves when the stream in it begins `lead` bytes before it. */
+int64_t tw_scene_bed_saves(const tw_scene *scene, int bed, const tw_roll *roll, int64_t lead);
+
 /* Windows of these rows by closed forms; `of` as tw_scene_roll left it. True: all exact. */
 bool tw_scene_estimate(const tw_scene *scene, int from, int32_t band, tw_roll *roll, const int *of);
 

@@ -16,6 +16,8 @@ typedef struct tw_buffer {
     uint32_t region; /* TW_REGION_FAST, _SLOW or _STATE */
     uint32_t offset;
     bool is_input, is_output;
+    int bed;       /* the buffer whose consumed rows this one's take the place of, or -1 */
+    uint32_t lead; /* bytes by which it begins before its bed */
 } tw_buffer;
 
 /* Where a value lives: in a buffer, or among the constants. */
@@ -43,6 +45,8 @@ typedef struct tw_step {
 typedef struct tw_window {
     int32_t rows;         /* 0: all of it, and it stays */
     const tw_value *over; /* its rows take the place of this value's, in one window; or null */
+    const tw_value *bed;  /* likewise of a resident tensor's that the segment consumes; or null */
+    uint32_t lead;        /* bytes by which it begins before its bed */
 } tw_window;
 
 typedef struct tw_segment {
@@ -95,6 +99,8 @@ void tw_plan_segments(tw_schedule *schedule, const tw_compile_options *options);
 uint32_t tw_counter_bytes(const tw_schedule *schedule, const tw_segment *segment);
 /* Buffers with lifetimes: views and in-place results share their source's. */
 void tw_plan_buffers(tw_schedule *schedule, bool in_place);
+/* Bytes that a buffer and its bed take together while both live: less than their sum. */
+uint32_t tw_bed_bytes(const tw_schedule *schedule, const tw_buffer *upper);
 /* Largest sum of bytes live in the fast region over the steps; *step receives where (may be null). */
 uint32_t tw_live_peak(const tw_schedule *schedule, bool activations_only, int *step);
 /* The fast memory a placed schedule takes of a budget: arena, state, context structure. */
@@ -103,8 +109,9 @@ uint32_t tw_fast_total(const tw_schedule *schedule);
  * is left to move. */
 bool tw_spill(tw_schedule *schedule);
 /* Offsets in one region for all buffers, or for those of uses up to `most` in the order ACTIVATION,
- * MEMORY, STATE; SCRATCH; CONTEXT: what the ones before would take alone. Returns its bytes. */
+ * MEMORY, STATE; SCRATCH; CONTEXT: what the ones before would take alone. `nodes`: of the search, a try
+ * (20,000 take about a tenth of a second). Returns its bytes. */
 typedef enum tw_layer { TW_LAYER_TENSORS, TW_LAYER_SCRATCH, TW_LAYER_ALL } tw_layer;
-uint32_t tw_place_buffers(tw_schedule *schedule, uint32_t region, tw_layer most);
+uint32_t tw_place_buffers(tw_schedule *schedule, uint32_t region, tw_layer most, uint64_t nodes);
 
 #endif

@@ -10,8 +10,10 @@ typedef struct tw_stretch {
     int from, to;
     int32_t band;
     bool refused; /* it came to a stop when simulated */
-    bool settled; /* its bytes are those of a simulated run, not an upper bound */
+    bool settled; /* its bytes are those of a simulated run, not an estimate */
+    bool bedded;  /* what it may save is taken off */
     int64_t bytes;
+    int64_t may_save; /* more, at most, by results that take the place of what it consumes */
     double cost;
 } tw_stretch;
 
@@ -22,6 +24,7 @@ struct tw_search {
     int count, capacity;
     int *first_of; /* by `to`: first run that ends there; [n + 1]: count */
     int steps;
+    bool beds; /* results may take the place of what is consumed */
 };
 
 /* ---- prices ---- */
@@ -69,9 +72,15 @@ static void price_rolling(tw_search *s, int from, int to, int32_t band)
     int *of = streams_of(s, from, to, arena);
     if (tw_scene_roll(s->scene, from, to, band, &roll, of, arena)) {
         bool exact = tw_scene_estimate(s->scene, from, band, &roll, of);
-        add_run(s, (tw_stretch){from, to, band, false, exact,
-                                tw_scene_bytes(s->scene, from, to, &roll),
-                                price(s->scene, from, to, &roll)});
+        int bed = tw_scene_bed(s->scene, from, to, &roll, arena);
+        add_run(s,
+                (tw_stretch){.from = from,
+                             .to = to,
+                             .band = band,
+                             .settled = exact,
+                             .bytes = tw_scene_bytes(s->scene, from, to, &roll),
+                             .may_save = bed < 0 ? 0 : tw_scene_bed_saves(s->scene, bed, &roll, 0),
+                             .cost = price(s->scene, from, to, &roll)});
     }
     tw_arena_free(arena);
 }
@@ -92,12 +101,14 @@ tw_search *tw_search_open(const tw_scene *scene, tw_arena *arena)
         s->first_of[to] = s->count;
         bool by_rows = tw_scene_is_by_rows(scene, to - 1);
         if (!by_rows)
-            add_run(s, (tw_stretch){to - 1, to, 0, false, true,
-                                    tw_scene_bytes(scene, to - 1, to, NULL),
-                                    price(scene, to - 1, to, NULL)});
-        for (int from = by_rows ? to - 1 : to - 2; from >= 0 && to - from <= longest; from--) {
+            add_run(s, (tw_stretch){.from = to - 1,
+                                    .to = to,
+                                    .settled = true,
+                                    .bytes = tw_scene_bytes(scene, to - 1, to, NULL),
+                                    .cost = price(scene, to - 1, to, NULL)});
+        for (int from = to - 1; from >= 0 && to - from <= longest; from--) {
             int32_t tallest = 0;
-            if ((scene->alone[from] && from < to - 1) ||
+            if ((scene->alone[from] && (from < to - 1 || !by_rows)) ||
                 scene->schedule->steps[from].axis != scene->schedule->steps[to - 1].axis)
                 break;
             for (int i = from; i < to; i++)
@@ -212,7 +223,9 @@ int tw_search_pareto(const tw_search *s, tw_pareto *points, int most)
 
 /* ---- what was chosen, put into the schedule ---- */
 
-static void set_windows(const tw_search *s, const tw_roll *roll, const int *of, tw_schedule *out)
+/* bed: the scene value whose place roll->bed.stream takes, or -1. */
+static void set_windows(const tw_search *s, const tw_roll *roll, const int *of, int bed,
+                        int64_t lead, tw_schedule *out)
 {
     for (int i = 0; i < roll->stream_count; i++) {
         const tw_roll_stream *stream = &roll->streams[i];
@@ -221,7 +234,11 @@ static void set_windows(const tw_search *s, const tw_roll *roll, const int *of, 
         while (roll->streams[leader].over >= 0)
             leader = roll->streams[leader].over;
         tw_window *w = &out->windows[v->index];
-        *w = (tw_window){0, NULL};
+        *w = (tw_window){0};
+        if (bed >= 0 && i == roll->bed.stream) {
+            w->bed = s->scene->values[bed].value;
+            w->lead = (uint32_t)((lead + TW_PLAN_ALIGN - 1) / TW_PLAN_ALIGN * TW_PLAN_ALIGN);
+        }
         if (!stream->whole)
             w->rows = roll->streams[leader].rows;
         if (leader != i)
@@ -236,23 +253,38 @@ static bool settle(tw_search *s, tw_stretch *run, tw_schedule *out)
     int *of = streams_of(s, run->from, run->to, arena);
     tw_roll roll;
     tw_roll_run did;
+    int bed = -1;
+    int64_t saves = 0;
     bool ok = tw_scene_roll(s->scene, run->from, run->to, run->band, &roll, of, arena);
     if (ok) {
         tw_scene_estimate(s->scene, run->from, run->band, &roll, of);
+        if (run->bedded)
+            bed = tw_scene_bed(s->scene, run->from, run->to, &roll, arena);
         ok = tw_roll_tighten(&roll, &did, arena);
     }
     if (ok) {
-        run->bytes = tw_scene_bytes(s->scene, run->from, run->to, &roll);
+        saves = bed < 0 ? 0 : tw_scene_bed_saves(s->scene, bed, &roll, did.lead);
+        run->bytes = tw_scene_bytes(s->scene, run->from, run->to, &roll) - saves;
         run->settled = true;
     }
     if (ok && out) {
-        set_windows(s, &roll, of, out);
+        set_windows(s, &roll, of, saves ? bed : -1, did.lead, out);
         for (int i = run->from; i < run->to; i++)
             out->steps[i].band = roll.steps[i - run->from].band;
         out->segments[out->steps[run->from].segment].source_band = roll.source_band;
     }
     tw_arena_free(arena);
     return ok;
+}
+
+static int64_t may_save(const tw_search *s, const tw_stretch *run)
+{
+    return s->beds && !run->bedded ? run->may_save : 0;
+}
+
+void tw_search_use_beds(tw_search *s)
+{
+    s->beds = true;
 }
 
 void tw_search_settle(tw_search *s, int most)
@@ -262,12 +294,17 @@ void tw_search_settle(tw_search *s, int most)
         tw_stretch *next = NULL;
         for (int r = 0; r < s->count; r++) {
             tw_stretch *run = &s->runs[r];
-            if (!run->settled && !run->refused && run->band == 1 && run->bytes > least &&
-                run->bytes < least + least / 3 && (!next || run->bytes < next->bytes))
+            int64_t hope = run->bytes - may_save(s, run);
+            bool matters = may_save(s, run)
+                               ? run->bytes >= least && hope < least
+                               : !run->settled && run->bytes > least && hope < least + least / 3;
+            if (!run->refused && run->band == 1 && matters &&
+                (!next || hope < next->bytes - may_save(s, next)))
                 next = run;
         }
         if (!next)
             return;
+        next->bedded = s->beds;
         next->refused = !settle(s, next, NULL);
         int64_t now = tw_search_least(s);
         least = now < least ? now : least;

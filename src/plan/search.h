@@ -13,6 +13,9 @@ tw_search *tw_search_open(const tw_scene *scene, tw_arena *arena);
 /* Replace estimates by simulated windows for the `most` runs that may matter to the least peak. */
 void tw_search_settle(tw_search *search, int most);
 
+/* From now on results may take the place of the rows that their segment consumes (plan/roll.h). */
+void tw_search_use_beds(tw_search *search);
+
 /* The least peak that any segmentation reaches, in bytes of activations and scratch. */
 int64_t tw_search_least(const tw_search *search);
 

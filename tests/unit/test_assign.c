@@ -59,6 +59,7 @@ static int make_problem(tw_interval *in, int most, int times, uint64_t *random)
 {
     int count = 2 + (int)(tw_test_random(random) % (uint64_t)(most - 1));
     for (int i = 0; i < count; i++) {
+        in[i] = (tw_interval){0};
         in[i].first = (int)(tw_test_random(random) % (uint64_t)times);
         in[i].last = in[i].first + (int)(tw_test_random(random) % 4);
         in[i].bytes = 16 * (1 + (uint32_t)(tw_test_random(random) % 9));
@@ -99,6 +100,34 @@ static void large_problems_are_disjoint(void **state)
     }
 }
 
+/* Tied intervals keep their places to each other; those of one tie follow each other in time. */
+static void ties_hold(void **state)
+{
+    (void)state;
+    uint64_t random = 5;
+    for (int round = 0; round < 200; round++) {
+        tw_interval in[30];
+        int count = make_problem(in, 30, 12, &random);
+        for (int i = 1; i < count; i++)
+            if (tw_test_random(&random) % 3 == 0) {
+                in[i - 1].tie = in[i].tie = i;
+                in[i - 1].above = 0;
+                in[i].above = 16 * (uint32_t)(tw_test_random(&random) % 5);
+                in[i].last += in[i - 1].last + 1 - in[i].first;
+                in[i].first = in[i - 1].last + 1;
+                i++;
+            }
+        uint64_t size = tw_assign_greedy(in, count);
+        check_disjoint(in, count, size);
+        uint64_t better = tw_assign_best(in, count, 20000);
+        check_disjoint(in, count, better);
+        assert_true(better <= size && better >= tw_assign_bound(in, count));
+        for (int i = 1; i < count; i++)
+            if (in[i].tie != 0 && in[i].tie == in[i - 1].tie)
+                assert_int_equal(in[i].offset - in[i].above, in[i - 1].offset - in[i - 1].above);
+    }
+}
+
 static int read_instance(const char *path, tw_interval *in, int most)
 {
     FILE *file = fopen(path, "r");
@@ -109,7 +138,8 @@ static int read_instance(const char *path, tw_interval *in, int most)
     long id, lower, upper, size;
     while (count < most && fgets(line, sizeof line, file))
         if (sscanf(line, "%ld,%ld,%ld,%ld", &id, &lower, &upper, &size) == 4)
-            in[count++] = (tw_interval){(int)lower, (int)upper - 1, (uint32_t)size, 0};
+            in[count++] =
+                (tw_interval){.first = (int)lower, .last = (int)upper - 1, .bytes = (uint32_t)size};
     fclose(file);
     return count;
 }
@@ -143,6 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_problems_are_optimal),
         cmocka_unit_test(large_problems_are_disjoint),
+        cmocka_unit_test(ties_hold),
         cmocka_unit_test(hard_instances),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

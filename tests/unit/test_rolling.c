@@ -349,7 +349,7 @@ static void causal_residuals_roll(void **state)
     tw_compile_options_default(&options);
     options.prefer = TW_PREFER_MEMORY;
     tw_test_compile(m.text, &options, &compiled);
-    assert_int_equal(compiled.report.segment_count, 1);
+    assert_true(compiled.report.segment_count < compiled.report.step_count);
     assert_true(compiled.report.memory.activations < 256 * 8 + 600); /* the input and windows */
     tw_compiled_free(&compiled);
 }
