@@ -253,9 +253,16 @@ static void by_index(void **state)
     assert_true(run_file("tests/data/onnx-index.txt", false) >= 109);
 }
 
+static void by_window(void **state)
+{
+    (void)state;
+    assert_true(run_file("tests/data/onnx-windows.txt", false) >= 49);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_change),
-                                       cmocka_unit_test(every_version), cmocka_unit_test(by_index)};
+                                       cmocka_unit_test(every_version), cmocka_unit_test(by_index),
+                                       cmocka_unit_test(by_window)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
