@@ -82,7 +82,8 @@ static int write_random(FILE *f, int nodes)
         else
             conv(f, i, a, i % 2 ? 3 : 1);
         is_read[a] = 1;
-        is_read[b] = i % 3 == 0 || b == i - 16 ? 1 : is_read[b];
+        if (i % 3 == 0 || b == i - 16)
+            is_read[b] = 1;
     }
     free(is_read);
     return nodes;

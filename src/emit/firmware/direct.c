@@ -289,7 +289,7 @@ static void write_event(const tw_direct *d, const tw_event *e, const tw_event *n
 {
     const tw_model *model = &d->m->session->model;
     const char *separator = "", *indent = next ? "        " : "    ";
-    int32_t grows[TW_EVENT_NUMBERS];
+    int32_t grows[TW_EVENT_NUMBERS] = {0};
     for (int k = 0; k < e->count; k++)
         grows[k] = next ? next->number[k] - e->number[k] : 0;
     if (e->kind == TW_EVENT_CALL) {

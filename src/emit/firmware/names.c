@@ -46,14 +46,17 @@ static bool is_letter(char c)
 
 static char lower(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    if (c >= 'A' && c <= 'Z')
+        return (char)(c - 'A' + 'a');
+    return c;
 }
 
 const char *tw_in_capitals(tw_arena *arena, const char *text)
 {
     char *copy = tw_strdup(arena, text);
     for (char *c = copy; *c; c++)
-        *c = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
+        if (*c >= 'a' && *c <= 'z')
+            *c = (char)(*c - 'a' + 'A');
     return copy;
 }
 

@@ -86,7 +86,7 @@ static tw_value *by_element(tw_onnx_node *n, tw_value *list, const tw_shape *x,
         TW_ONNX_UNSUPPORTED(n, "blocks of a tensor of rank %d are not supported", x->rank);
         return NULL;
     }
-    int64_t apart[TW_MAX_RANK], together[TW_MAX_RANK];
+    int64_t apart[TW_MAX_RANK], together[TW_MAX_RANK] = {0};
     tw_shape wide = {.dtype = list->shape.dtype, .rank = x->rank + 1};
     for (int i = 0; i <= x->rank; i++) {
         int from = i <= by->axis ? i : i - 1;

@@ -67,7 +67,7 @@ static bool read_activations(const tw_layer *l, int direction, tw_recurrent_attr
     size_t alpha = 0, beta = 0;
     if (!names || names->n_strings == 0)
         return true;
-    if (names->n_strings != (size_t)(each * l->directions))
+    if (names->n_strings != (size_t)each * (size_t)l->directions)
         return TW_ONNX_FAIL(n, "%zu activations; %d are needed", names->n_strings,
                             each * l->directions);
     a->alpha.count = a->beta.count = 3;

@@ -208,7 +208,7 @@ static bool resize_by_scales(tw_onnx_node *n, const float *scale, int count)
 
 static bool resize_by_input(tw_onnx_node *n)
 {
-    float scale[TW_MAX_RANK];
+    float scale[TW_MAX_RANK] = {0};
     int count;
     if (!tw_onnx_need(n, 1) ||
         !read_floats(n, 1, "the scales", n->in[0]->shape.rank, scale, &count))

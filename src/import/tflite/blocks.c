@@ -92,7 +92,7 @@ bool tw_tfl_op_batch_to_space_nd(tw_tfl_node *n)
 {
     tw_value *x = tw_tfl_in(n, 0);
     tw_batches b;
-    int64_t dim[2 * TW_MAX_RANK], perm[TW_MAX_RANK], result[TW_MAX_RANK];
+    int64_t dim[2 * TW_MAX_RANK], perm[TW_MAX_RANK], result[TW_MAX_RANK] = {0};
     if (!x || !read_batches(n, x, "the crops", &b))
         return false;
     int rank = x->shape.rank, count = b.block.count, at = 0;

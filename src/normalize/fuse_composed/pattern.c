@@ -119,7 +119,7 @@ static bool is_close(float a, float b)
 static bool has_numbers(const tw_pattern *p, const tw_node *node)
 {
     static const char *const names[] = {"alpha", "beta"};
-    for (int i = 0; i < p->number_count; i++) {
+    for (int i = 0; i < 2 && i < p->number_count; i++) {
         const float *value = tw_float_of(node, names[i]);
         if (!value || !is_close(*value, p->number[i]))
             return false;
