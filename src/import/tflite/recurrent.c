@@ -2,12 +2,11 @@
  * graph. */
 #include <string.h>
 
-#include "import/tflite/tflite.h"
+#include "import/tflite/recurrent.h"
 #include "ops/lstm.h"
 #include "ops/svdf.h"
 
-/* The variable tensor of input i as a state of this shape: zero before the first run. */
-static tw_value *state_of(tw_tfl_node *n, int i, int rank, const int32_t *dim)
+tw_value *tw_tfl_state(tw_tfl_node *n, int i, int rank, const int32_t *dim)
 {
     const tw_tfl_tensor *tensor = tw_tfl_in_tensor(n, i);
     const int32_t at = n->operator->in[i];
@@ -101,27 +100,25 @@ static tw_value *stack(tw_tfl_node *n, int first, tw_dtype dtype)
     return value;
 }
 
-/* What the layer does not have. */
-static bool check_variant(tw_tfl_node *n)
+/* Has the layer what the IR's operator does not? */
+static bool is_composed(tw_tfl_node *n, int activation, float projection_clip)
 {
-    static const struct {
-        int first, last;
-        bool present;
-        const char *what;
-    } parts[] = {
-        {LSTM_W, LSTM_W, false, "coupled input and forget gates are"},
-        {LSTM_PEEPHOLE, LSTM_PEEPHOLE + 2, true, "peephole connections are"},
-        {LSTM_PROJECTION, LSTM_PROJECTION_BIAS, true, "a projection is"},
-        {LSTM_NORM, LSTM_NORM + 3, true, "layer normalisation is"},
-    };
-    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++)
-        for (int i = parts[p].first; i <= parts[p].last; i++)
-            if (tw_tfl_has(n, i) == parts[p].present)
-                return TW_TFL_UNSUPPORTED(n, "%s not supported", parts[p].what);
+    bool composed = !tw_tfl_has(n, LSTM_W) || projection_clip > 0 ||
+                    activation != TW_TFL_ACTIVATION_TANH || tw_tfl_has(n, LSTM_PROJECTION);
+    for (int i = 0; i < 3; i++)
+        composed = composed || tw_tfl_has(n, LSTM_PEEPHOLE + i);
+    for (int i = 0; i < 4; i++)
+        composed = composed || tw_tfl_has(n, LSTM_NORM + i);
+    return composed;
+}
+
+static bool check_weights(tw_tfl_node *n)
+{
     for (int i = LSTM_W; i < LSTM_PEEPHOLE; i++)
-        if (!tw_tfl_has(n, i))
+        if (!tw_tfl_has(n, i) && i != LSTM_W && i != LSTM_R)
             return TW_TFL_FAIL(n, "input %d is missing", i);
-    return true;
+    return tw_tfl_has(n, LSTM_W) == tw_tfl_has(n, LSTM_R) ||
+           TW_TFL_FAIL(n, "the input gate has one of its two matrices of weights");
 }
 
 static tw_value *swap_time(tw_tfl_node *n, tw_value *x)
@@ -138,7 +135,8 @@ static tw_value *lstm(tw_tfl_node *n, tw_value *x, float cell_clip)
     if (!w || !r || n->b->diag->code != TW_CODE_OK)
         return NULL;
     const int32_t dim[2] = {x->shape.dim[0], w->shape.dim[1]};
-    tw_value *h = state_of(n, LSTM_HIDDEN, 2, dim), *c = h ? state_of(n, LSTM_CELL, 2, dim) : NULL;
+    tw_value *h = tw_tfl_state(n, LSTM_HIDDEN, 2, dim),
+             *c = h ? tw_tfl_state(n, LSTM_CELL, 2, dim) : NULL;
     const tw_opdef *op = tw_op_by_name("Lstm");
     if (!h || !c || !op)
         return NULL;
@@ -156,25 +154,61 @@ static tw_value *lstm(tw_tfl_node *n, tw_value *x, float cell_clip)
                : NULL;
 }
 
+/* The layer of either operator over x of [N, T, I]. */
+static tw_value *any_lstm(tw_tfl_node *n, tw_value *x, int activation, float clip,
+                          float projection_clip)
+{
+    if (!(clip >= 0) || !(projection_clip >= 0)) {
+        TW_TFL_FAIL(n, "bounds of %g and %g", (double)clip, (double)projection_clip);
+        return NULL;
+    }
+    if (!x || !check_weights(n))
+        return NULL;
+    return is_composed(n, activation, projection_clip)
+               ? tw_tfl_composed_lstm(n, x, activation, clip, projection_clip)
+               : lstm(n, x, clip);
+}
+
 bool tw_tfl_op_unidirectional_sequence_lstm(tw_tfl_node *n)
 {
     tw_value *x = tw_tfl_in(n, LSTM_X);
     bool time_major = tw_tfl_flag(n, TW_FIELD(SequenceLSTM, time_major));
-    float clip = tw_tfl_float(n, TW_FIELD(SequenceLSTM, cell_clip), 0);
-    if (!x || !check_variant(n))
+    if (!x)
         return false;
     if (x->shape.rank != 3)
         return TW_TFL_FAIL(n, "the input has rank %d; it must be sequences of vectors",
                            x->shape.rank);
-    if (tw_tfl_byte(n, TW_FIELD(SequenceLSTM, fused_activation_function), 0) !=
-        TW_TFL_ACTIVATION_TANH)
-        return TW_TFL_UNSUPPORTED(n, "only TANH is supported as its activation");
     if (tw_tfl_flag(n, TW_FIELD(SequenceLSTM, diagonal_recurrent_tensors)))
         return TW_TFL_UNSUPPORTED(n, "diagonal recurrent weights are not supported");
-    if (!(clip >= 0))
-        return TW_TFL_FAIL(n, "the cell's bound is %g", (double)clip);
-    tw_value *y = lstm(n, time_major ? swap_time(n, x) : x, clip);
+    tw_value *y = any_lstm(n, time_major ? swap_time(n, x) : x,
+                           tw_tfl_byte(n, TW_FIELD(SequenceLSTM, fused_activation_function), 0),
+                           tw_tfl_float(n, TW_FIELD(SequenceLSTM, cell_clip), 0),
+                           tw_tfl_float(n, TW_FIELD(SequenceLSTM, proj_clip), 0));
     return y && tw_tfl_set(n, 0, time_major ? swap_time(n, y) : y);
+}
+
+/* One step of it. */
+bool tw_tfl_op_lstm(tw_tfl_node *n)
+{
+    tw_value *x = tw_tfl_in(n, LSTM_X);
+    if (!x)
+        return false;
+    if (tw_tfl_byte(n, TW_FIELD(LSTM, kernel_type), 0) != 0)
+        return TW_TFL_UNSUPPORTED(n, "the basic form with one matrix of weights is not supported");
+    if (x->shape.rank != 2)
+        return TW_TFL_FAIL(n, "the input has rank %d; it must be vectors", x->shape.rank);
+    const int64_t step[3] = {x->shape.dim[0], 1, x->shape.dim[1]};
+    tw_quant quant = x->quant;
+    x = tw_build_reshape(n->b, x, 3, step);
+    if (x)
+        x->quant = quant;
+    tw_value *y = any_lstm(n, x, tw_tfl_byte(n, TW_FIELD(LSTM, fused_activation_function), 0),
+                           tw_tfl_float(n, TW_FIELD(LSTM, cell_clip), 0),
+                           tw_tfl_float(n, TW_FIELD(LSTM, proj_clip), 0));
+    if (!y)
+        return false;
+    const int64_t flat[2] = {y->shape.dim[0], y->shape.dim[2]};
+    return tw_tfl_set(n, 0, tw_build_reshape(n->b, y, 2, flat));
 }
 
 /* ---- singular value decomposition filters ---- */
@@ -200,7 +234,7 @@ bool tw_tfl_op_svdf(tw_tfl_node *n)
         b = tw_build_with_quant(n->b, b, (tw_quant){0, 0, NULL, NULL});
     const int64_t memory = (int64_t)t->shape.dim[0] * t->shape.dim[1];
     const int32_t dim[2] = {x->shape.dim[0], (int32_t)memory};
-    tw_value *s = memory <= INT32_MAX ? state_of(n, SVDF_STATE, 2, dim) : NULL;
+    tw_value *s = memory <= INT32_MAX ? tw_tfl_state(n, SVDF_STATE, 2, dim) : NULL;
     if (!s || n->b->diag->code != TW_CODE_OK)
         return false;
     tw_value *in[] = {x, f, t, b, s};

@@ -66,6 +66,10 @@
     F(Mul, 0, fused_activation_function)                                                           \
     F(Div, 0, fused_activation_function)                                                           \
     F(L2Norm, 0, fused_activation_function)                                                        \
+    F(RNN, 0, fused_activation_function)                                                           \
+    F(SequenceRNN, 0, time_major) F(SequenceRNN, 1, fused_activation_function)                     \
+    F(BidirectionalRNN, 0, time_major) F(BidirectionalRNN, 1, fused_activation_function)           \
+    F(BidirectionalRNN, 2, merge_outputs)                                                          \
     F(LSTM, 0, fused_activation_function) F(LSTM, 1, cell_clip) F(LSTM, 2, proj_clip)              \
     F(LSTM, 3, kernel_type) F(LSTM, 4, asymmetric_quantize_inputs)                                 \
     F(SequenceLSTM, 0, fused_activation_function) F(SequenceLSTM, 1, cell_clip)                    \
@@ -110,7 +114,8 @@ enum {
  * has an empty table. */
 enum {
     TW_TFL_OPTIONS_none = 0, TW_TFL_OPTIONS_Conv2D = 1, TW_TFL_OPTIONS_DepthwiseConv2D = 2,
-    TW_TFL_OPTIONS_Pool2D = 5, TW_TFL_OPTIONS_SVDF = 6, TW_TFL_OPTIONS_FullyConnected = 8,
+    TW_TFL_OPTIONS_Pool2D = 5, TW_TFL_OPTIONS_SVDF = 6, TW_TFL_OPTIONS_RNN = 7,
+    TW_TFL_OPTIONS_SequenceRNN = 31, TW_TFL_OPTIONS_BidirectionalRNN = 70, TW_TFL_OPTIONS_FullyConnected = 8,
     TW_TFL_OPTIONS_Softmax = 9, TW_TFL_OPTIONS_Concatenation = 10, TW_TFL_OPTIONS_Add = 11,
     TW_TFL_OPTIONS_L2Norm = 12, TW_TFL_OPTIONS_LSTM = 14, TW_TFL_OPTIONS_ResizeBilinear = 15,
     TW_TFL_OPTIONS_Reshape = 17, TW_TFL_OPTIONS_SpaceToDepth = 19, TW_TFL_OPTIONS_Mul = 21,
