@@ -114,22 +114,35 @@ static void test_operators(void **state)
 }
 
 /* Our own models of one operator: scripts/fixtures/tflite_windows.py. */
-static void test_windows(void **state)
+/* Models that the tree holds. strict: their oracle is TensorFlow Lite itself. */
+static void check_own(const char *what, bool strict, int count)
 {
-    (void)state;
     tw_arena *arena = tw_arena_new();
-    const char *root = "tests/data/tflite-windows";
+    const char *root = tw_format(arena, "tests/data/tflite-%s", what);
     counts c = {0, 0, 0};
     for (const char **name = tw_test_folders(arena, root); *name; name++) {
         tw_model_folder folder;
         tw_model_folder_read(arena, tw_format(arena, "%s/%s", root, *name), "model.tflite",
                              &folder);
-        must_pass(arena, &folder);
+        tw_model_folder_must_pass(arena, &folder,
+                                  strict ? (tw_tolerance){1e-5, 1e-6, 0} : tolerance_of(&folder));
         c.passed++;
     }
-    report("windows", c);
-    assert_int_equal(c.passed, 13);
+    report(what, c);
+    assert_int_equal(c.passed, count);
     tw_arena_free(arena);
+}
+
+static void test_windows(void **state)
+{
+    (void)state;
+    check_own("windows", false, 13);
+}
+
+static void test_layers(void **state)
+{
+    (void)state;
+    check_own("layers", true, 10);
 }
 
 int main(void)
@@ -138,6 +151,7 @@ int main(void)
         cmocka_unit_test(test_models),
         cmocka_unit_test(test_operators),
         cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_layers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

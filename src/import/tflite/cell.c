@@ -221,7 +221,8 @@ static bool has_auxiliary(tw_tfl_node *n, int first, int last)
 bool tw_tfl_op_bidirectional_sequence_lstm(tw_tfl_node *n)
 {
     tw_value *x = tw_tfl_in(n, 0), *y[2];
-    const bool time_major = tw_tfl_flag(n, TW_FIELD(BidirectionalLSTM, time_major));
+    /* True where the file is silent. */
+    const bool time_major = tw_tfl_byte(n, TW_FIELD(BidirectionalLSTM, time_major), 1) != 0;
     const tw_step s = {NULL,
                        tw_tfl_byte(n, TW_FIELD(BidirectionalLSTM, fused_activation_function), 0),
                        tw_tfl_float(n, TW_FIELD(BidirectionalLSTM, cell_clip), 0),
