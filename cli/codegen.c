@@ -156,6 +156,41 @@ static bool make_vectors(tw_cli *cli, tw_session *session, tw_firmware_options *
     return true;
 }
 
+/* ---- which kernel runs a step ---- */
+
+static const char *backend_of(uint32_t kernel)
+{
+    const uint32_t index = kernel >> 24;
+    return index < (uint32_t)tw_backend_count ? tw_backends[index]->name : "unknown";
+}
+
+/* One line, or object, a step. A kernel that is not of the wanted back end is a fall-back. */
+static void explain(tw_cli *cli, const tw_session *session)
+{
+    const char *wanted = cli_value(cli, TW_OPTION_backend);
+    json_t *steps = json_array();
+    char name[CLI_VISIBLE];
+    for (uint32_t i = 0; i < session->model.step_count; i++) {
+        const tw_plan_step *s = &session->model.steps[i];
+        const tw_kernel *kernel = session->model.kernels[s->kernel];
+        const tw_opdef *op = tw_op_by_code(s->operator_code);
+        const char *backend = backend_of(kernel->id), *c = tw_firmware_kernel_name(kernel);
+        const bool native = strcmp(backend, wanted ? wanted : "reference") == 0;
+        json_t *one = json_object();
+        json_object_set_new(one, "name", cli_json_text(session->step_names[i]));
+        json_object_set_new(one, "operator", json_string(op ? op->name : "unknown"));
+        json_object_set_new(one, "kernel", json_string(c ? c : "unknown"));
+        json_object_set_new(one, "backend", json_string(backend));
+        json_object_set_new(one, "native", json_boolean(native));
+        json_array_append_new(steps, one);
+        if (!cli->json_wanted)
+            printf("%4u  %-26.26s %-16s %-28s %s%s\n", i, cli_visible(session->step_names[i], name),
+                   op ? op->name : "unknown", c ? c : "unknown", backend,
+                   native ? "" : ": no kernel of the wanted back end takes this step");
+    }
+    json_object_set_new(cli->json, "steps", steps);
+}
+
 /* ---- the command ---- */
 
 static void report(tw_cli *cli, const tw_session *session, const tw_firmware_options *options,
@@ -184,7 +219,13 @@ static void report(tw_cli *cli, const tw_session *session, const tw_firmware_opt
 static bool generate(tw_cli *cli, tw_session *session, tw_firmware_options *options)
 {
     tw_firmware_report made;
-    if (!check_backend(cli, session) || (options->app && !make_vectors(cli, session, options)) ||
+    if (!check_backend(cli, session))
+        return false;
+    if (cli_has(cli, TW_OPTION_explain))
+        explain(cli, session);
+    if (!cli_has(cli, TW_OPTION_folder))
+        return true;
+    if ((options->app && !make_vectors(cli, session, options)) ||
         !tw_firmware_write(session, options, cli_value(cli, TW_OPTION_folder), &made, cli->arena,
                            &cli->diag))
         return false;
@@ -196,7 +237,7 @@ static bool run(tw_cli *cli)
 {
     tw_firmware_options options = {0};
     cli_model model;
-    if (!cli_has(cli, TW_OPTION_folder))
+    if (!cli_has(cli, TW_OPTION_folder) && !cli_has(cli, TW_OPTION_explain))
         return cli_usage(cli, "say where the firmware goes: -o DIR");
     if (!choose(cli, &options))
         return false;
@@ -213,7 +254,7 @@ static bool run(tw_cli *cli)
 static const tw_option_id options[] = {TW_OPTION_folder,  TW_OPTION_format,  TW_OPTION_project,
                                        TW_OPTION_backend, TW_OPTION_name,    TW_OPTION_weights,
                                        TW_OPTION_align,   TW_OPTION_vectors, TW_OPTION_steps,
-                                       TW_OPTION_json,    TW_OPTION_COUNT};
+                                       TW_OPTION_explain, TW_OPTION_json,    TW_OPTION_COUNT};
 
 const tw_command tw_command_codegen = {
     .name = "codegen",

@@ -416,6 +416,13 @@ static void test_usage(void **state)
     expect_status(r, 2);
     expect_text(r.err, "cmake");
     expect_text(tw_process("codegen --help").out, "tilewright codegen model.twp");
+    r = tw_process("codegen tiny.twp --explain");
+    expect_status(r, 0);
+    expect_pattern(r.out, "conv1 +Conv +tw_k_conv_f32 +reference");
+    r = tw_process("codegen tiny.twp --explain --json");
+    json_t *json = parse_json(r.out);
+    assert_int_equal(json_array_size(json_object_get(json, "steps")), 3);
+    json_decref(json);
     tw_write_text("bad.twp", "TWPL is not enough");
     expect_status(tw_process("codegen bad.twp -o fw"), 1);
     assert_int_equal(access("fw", F_OK), -1);

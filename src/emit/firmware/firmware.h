@@ -38,6 +38,9 @@ const char *tw_firmware_name(tw_arena *arena, const char *text);
 /* May this be the name as it is? */
 bool tw_firmware_name_is_safe(const char *name);
 
+/* "tw_k_conv_s8"; null for a kernel that the ledger does not have. */
+const char *tw_firmware_kernel_name(const tw_kernel *kernel);
+
 /* The projects there are templates for, in order; false behind the last. */
 bool tw_firmware_project(tw_arena *arena, int index, const char **name);
 

@@ -18,7 +18,7 @@ static const struct {
 #include "ops/ops.def"
 };
 
-static const char *name_of(const tw_kernel *kernel)
+const char *tw_firmware_kernel_name(const tw_kernel *kernel)
 {
     for (size_t i = 0; i < sizeof kernel_names / sizeof *kernel_names; i++)
         if (kernel_names[i].kernel == kernel)
@@ -35,7 +35,7 @@ bool tw_kernel_names(const tw_making *m, const char ***names, uint32_t *count)
             *count = model->steps[i].kernel + 1;
     *names = tw_alloc_array(m->arena, (size_t)*count + 1, sizeof **names);
     for (uint32_t i = 0; i < *count; i++) {
-        (*names)[i] = name_of(model->kernels[i]);
+        (*names)[i] = tw_firmware_kernel_name(model->kernels[i]);
         if (!(*names)[i])
             return tw_fail(m->diag, TW_CODE_UNSUPPORTED, NULL, NULL,
                            "kernel %08x has no C source; recompile the model",

@@ -251,8 +251,9 @@ bool tw_tree_write(tw_tree *tree, const char *folder, tw_diag *diag)
         return false;
     char *beside = tw_format(tree->arena, "%s.XXXXXX", folder);
     if (!mkdtemp(beside))
-        return tw_fail(diag, TW_CODE_FAILED, NULL, NULL, "the folder cannot be made: %s",
-                       strerror(errno));
+        return tw_fail(diag, TW_CODE_FAILED, NULL, NULL, "the folder cannot be made: %s%s",
+                       strerror(errno),
+                       errno == ENOENT ? "; make the folder that it goes into first" : "");
     bool ok = write_beside(tree, beside, diag);
     if (ok && !exists) {
         const mode_t mask = umask(0);
