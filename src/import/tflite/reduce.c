@@ -83,3 +83,25 @@ bool tw_tfl_op_l2_normalization(tw_tfl_node *n)
                        TW_SETTINGS(tw_set_ints("axes", 1, last), tw_set_float("epsilon", 1e-6f)),
                        clamp));
 }
+
+/* x / (bias + alpha * sum)^beta, the sum of squares from `radius` before to `radius` behind on the
+ * last axis. */
+bool tw_tfl_op_local_response_normalization(tw_tfl_node *n)
+{
+    tw_value *x = tw_tfl_in(n, 0);
+    const int32_t radius = tw_tfl_int(n, TW_FIELD(LocalResponseNorm, radius), 0);
+    const float bias = tw_tfl_float(n, TW_FIELD(LocalResponseNorm, bias), 0);
+    const float alpha = tw_tfl_float(n, TW_FIELD(LocalResponseNorm, alpha), 0);
+    const float beta = tw_tfl_float(n, TW_FIELD(LocalResponseNorm, beta), 0);
+    if (!x)
+        return false;
+    if (radius < 0 || radius >= 1 << 30)
+        return TW_TFL_FAIL(n, "a radius of %d", (int)radius);
+    return tw_tfl_set(
+        n, 0,
+        tw_tfl_compute(n, 0, "Lrn", &x, 1,
+                       TW_SETTINGS(tw_set_int("size", 2 * (int64_t)radius + 1),
+                                   tw_set_float("alpha", alpha), tw_set_float("beta", beta),
+                                   tw_set_float("bias", bias)),
+                       tw_tfl_no_clamp()));
+}

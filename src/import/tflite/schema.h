@@ -65,6 +65,8 @@
     F(Sub, 0, fused_activation_function) F(Sub, 1, pot_scale_int16)                                \
     F(Mul, 0, fused_activation_function)                                                           \
     F(Div, 0, fused_activation_function)                                                           \
+    F(LocalResponseNorm, 0, radius) F(LocalResponseNorm, 1, bias)                                  \
+    F(LocalResponseNorm, 2, alpha) F(LocalResponseNorm, 3, beta)                                   \
     F(L2Norm, 0, fused_activation_function)                                                        \
     F(RNN, 0, fused_activation_function)                                                           \
     F(SequenceRNN, 0, time_major) F(SequenceRNN, 1, fused_activation_function)                     \
@@ -117,7 +119,8 @@ enum {
     TW_TFL_OPTIONS_Pool2D = 5, TW_TFL_OPTIONS_SVDF = 6, TW_TFL_OPTIONS_RNN = 7,
     TW_TFL_OPTIONS_SequenceRNN = 31, TW_TFL_OPTIONS_BidirectionalRNN = 70, TW_TFL_OPTIONS_FullyConnected = 8,
     TW_TFL_OPTIONS_Softmax = 9, TW_TFL_OPTIONS_Concatenation = 10, TW_TFL_OPTIONS_Add = 11,
-    TW_TFL_OPTIONS_L2Norm = 12, TW_TFL_OPTIONS_LSTM = 14, TW_TFL_OPTIONS_ResizeBilinear = 15,
+    TW_TFL_OPTIONS_L2Norm = 12, TW_TFL_OPTIONS_LocalResponseNorm = 13, TW_TFL_OPTIONS_LSTM = 14,
+    TW_TFL_OPTIONS_ResizeBilinear = 15,
     TW_TFL_OPTIONS_Reshape = 17, TW_TFL_OPTIONS_SpaceToDepth = 19, TW_TFL_OPTIONS_Mul = 21,
     TW_TFL_OPTIONS_Gather = 23, TW_TFL_OPTIONS_Reducer = 27, TW_TFL_OPTIONS_Sub = 28,
     TW_TFL_OPTIONS_Div = 29, TW_TFL_OPTIONS_Squeeze = 30, TW_TFL_OPTIONS_StridedSlice = 32,
