@@ -68,6 +68,12 @@
     F(LocalResponseNorm, 0, radius) F(LocalResponseNorm, 1, bias)                                  \
     F(LocalResponseNorm, 2, alpha) F(LocalResponseNorm, 3, beta)                                   \
     F(L2Norm, 0, fused_activation_function)                                                        \
+    F(SparsityParameters, 0, traversal_order) F(SparsityParameters, 1, block_map)                  \
+    F(SparsityParameters, 2, dim_metadata)                                                         \
+    F(DimensionMetadata, 0, format) F(DimensionMetadata, 1, dense_size)                            \
+    F(DimensionMetadata, 2, array_segments_type) F(DimensionMetadata, 3, array_segments)           \
+    F(DimensionMetadata, 4, array_indices_type) F(DimensionMetadata, 5, array_indices)             \
+    F(SparseVector, 0, values)                                                                     \
     F(RNN, 0, fused_activation_function)                                                           \
     F(SequenceRNN, 0, time_major) F(SequenceRNN, 1, fused_activation_function)                     \
     F(BidirectionalRNN, 0, time_major) F(BidirectionalRNN, 1, fused_activation_function)           \

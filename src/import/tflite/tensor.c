@@ -167,8 +167,8 @@ tw_value *tw_tfl_constant(tw_tfl_import *import, const tw_tfl_tensor *tensor)
     tw_dtype dtype = tw_tfl_dtype(tensor);
     tw_shape shape = {0};
     tw_quant quant;
-    if (tensor->is_sparse) {
-        tensor_fail(import, TW_CODE_UNSUPPORTED, tensor, "sparse tensors are not supported", "");
+    if (tensor->is_sparse && tensor->type == TW_TFL_TYPE_INT4) {
+        tensor_fail(import, TW_CODE_UNSUPPORTED, tensor, "sparse INT4 is not supported", "");
         return NULL;
     }
     if (!tw_tfl_shape(import, tensor, &shape) || !tw_tfl_quant(import, tensor, &quant))
@@ -179,7 +179,7 @@ tw_value *tw_tfl_constant(tw_tfl_import *import, const tw_tfl_tensor *tensor)
     tw_tfl_buffer buffer = {NULL, 0};
     if (tensor->buffer < import->model->buffer_count)
         buffer = import->model->buffers[tensor->buffer];
-    if (buffer.bytes < stored) {
+    if (!tensor->is_sparse && buffer.bytes < stored) {
         tw_fail(import->b.diag, TW_CODE_FAILED, tensor->name, NULL,
                 "the tensor's buffer holds %zu bytes, its shape needs %zu", buffer.bytes, stored);
         return NULL;
@@ -187,8 +187,15 @@ tw_value *tw_tfl_constant(tw_tfl_import *import, const tw_tfl_tensor *tensor)
     if (!allow(import, tensor, bytes))
         return NULL;
     uint8_t *data = tw_alloc(import->b.arena, bytes + 1);
+    const uint8_t *elements = buffer.data;
+    if (tensor->is_sparse) {
+        uint8_t *dense = tw_alloc(import->scratch, bytes + 1);
+        if (!tw_tfl_densify(import, tensor, &shape, buffer, dense))
+            return NULL;
+        elements = dense;
+    }
     if (count)
-        copy_elements(tensor, dtype, buffer.data, count, data);
+        copy_elements(tensor, dtype, elements, count, data);
     tw_value *value = tw_graph_constant(import->b.graph, tensor->name, shape, data);
     value->quant = quant;
     return value;

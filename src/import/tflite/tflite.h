@@ -86,6 +86,9 @@ bool tw_tfl_shape(tw_tfl_import *import, const tw_tfl_tensor *tensor, tw_shape *
 /* The tensor as a constant of the graph: null with a message where it is none. */
 tw_value *tw_tfl_constant(tw_tfl_import *import, const tw_tfl_tensor *tensor);
 bool tw_tfl_has_data(const tw_tfl_import *import, const tw_tfl_tensor *tensor);
+/* A sparse constant's elements, all of them, into `to`; false with the path of what is damaged. */
+bool tw_tfl_densify(tw_tfl_import *import, const tw_tfl_tensor *tensor, const tw_shape *shape,
+                    tw_tfl_buffer buffer, void *to);
 /* Make graph inputs of the subgraph's inputs, and outputs of its outputs. */
 bool tw_tfl_inputs(tw_tfl_import *import);
 bool tw_tfl_outputs(tw_tfl_import *import);
