@@ -81,6 +81,18 @@ static inline tw_s16x8 tw_widen_high(tw_s8x16 v)
     return (tw_s16x8)tw_interleave_high(v, v) >> 8;
 }
 
+/* The first four int16 lanes to 32 bits, the last four. */
+static inline tw_u32x4 tw_widen_low16(tw_s16x8 v)
+{
+    const tw_s16x8 twice = TW_LANES(tw_s16x8, v, v, 0, 8, 1, 9, 2, 10, 3, 11);
+    return (tw_u32x4)((tw_s32x4)twice >> 16);
+}
+static inline tw_u32x4 tw_widen_high16(tw_s16x8 v)
+{
+    const tw_s16x8 twice = TW_LANES(tw_s16x8, v, v, 4, 12, 5, 13, 6, 14, 7, 15);
+    return (tw_u32x4)((tw_s32x4)twice >> 16);
+}
+
 /* a[0] b[0] + a[1] b[1], a[2] b[2] + a[3] b[3], ... */
 static inline tw_u32x4 tw_pairs(tw_s16x8 a, tw_s16x8 b)
 {

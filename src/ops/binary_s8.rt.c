@@ -7,4 +7,5 @@
 #define TW_SCALED_ZERO_LEAST INT8_MIN
 #define TW_SCALED_ZERO_MOST INT8_MAX
 #define TW_SCALED_LEFT 20
+#define TW_SCALED_LANES 1
 #include "ops/binary_scaled.h"

@@ -6,7 +6,8 @@
  *     TW_SCALED, TW_SCALED_DTYPE, TW_SCALED_SIGNATURE     the type: int8_t, TW_S8, s8
  *     TW_SCALED_LEAST, TW_SCALED_MOST                     its range
  *     TW_SCALED_ZERO_LEAST, TW_SCALED_ZERO_MOST           that of its zero points
- *     TW_SCALED_LEFT                                      the most bits an operand is shifted left */
+ *     TW_SCALED_LEFT                                      the most bits an operand is shifted left
+ *     TW_SCALED_LANES                                     if binary_lanes.h is for it */
 #include "ops/binary.h"
 
 #include "ops/codes.h"
@@ -139,14 +140,18 @@ static int32_t quotient(int32_t a, int32_t b, const tw_binary_scales *scales)
     }                                                                                              \
     TW_KERNEL_NAMED(symbol, TW_SCALED_SIGNATURE, run_##symbol, check_##symbol);
 
-/* qa, qb stand for the elements less their zero points. */
-#define SPAN(symbol, RESULT, statement)                                                            \
+/* qa, qb stand for the elements less their zero points; those before `begin` are done. */
+#define SPAN(symbol, RESULT, statement) SPAN_FROM(symbol, RESULT, 0, statement)
+#define SPAN_FROM(symbol, RESULT, begin, statement)                                                \
     static tw_status span_##symbol(const tw_span *s)                                               \
     {                                                                                              \
         const tw_prepared p = prepare(s->call);                                                    \
         const TW_SCALED *pa = (const TW_SCALED *)s->in[0], *pb = (const TW_SCALED *)s->in[1];      \
         RESULT *out = (RESULT *)s->out;                                                            \
-        for (int32_t i = 0; i < s->count; i++) {                                                   \
+        const int32_t done = (begin);                                                              \
+        pa += done * s->in_step[0];                                                                \
+        pb += done * s->in_step[1];                                                                \
+        for (int32_t i = done; i < s->count; i++) {                                                \
             const int32_t qa = *pa - p.a_zero, qb = *pb - p.b_zero;                                \
             statement;                                                                             \
             pa += s->in_step[0];                                                                   \
@@ -154,6 +159,17 @@ static int32_t quotient(int32_t a, int32_t b, const tw_binary_scales *scales)
         }                                                                                          \
         return TW_OK;                                                                              \
     }
+
+/* Elements that a faster loop has done. */
+#ifdef TW_SCALED_LANES
+#include "ops/binary_lanes.h"
+#else
+#define BEGIN_add(s, p) 0
+#define BEGIN_sub(s, p) 0
+#endif
+#define BEGIN_max(s, p) 0
+#define BEGIN_min(s, p) 0
+#define BEGIN_squared_difference(s, p) 0
 
 /* Operands rescaled to a common scale, then the row's expression. */
 #define COMMON_SCALE                                                                               \
@@ -168,9 +184,9 @@ static int32_t quotient(int32_t a, int32_t b, const tw_binary_scales *scales)
         (void)sizeof(U), (void)sizeof(T);                                                          \
         return (T)(integer);                                                                       \
     }                                                                                              \
-    SPAN(symbol, TW_SCALED, typedef int32_t T; COMMON_SCALE;                                       \
-         out[i] = store(&p, tw_requantize(common_##symbol(a, b), p.scales->out_multiplier,         \
-                                          p.scales->out_shift)))                                   \
+    SPAN_FROM(symbol, TW_SCALED, BEGIN_##symbol(s, &p), typedef int32_t T; COMMON_SCALE;           \
+              out[i] = store(&p, tw_requantize(common_##symbol(a, b), p.scales->out_multiplier,    \
+                                               p.scales->out_shift)))                              \
     RECORD(symbol, 0, 1)
 #define KERNEL_SQUARE(symbol, real, integer) KERNEL_SUM(symbol, real, integer)
 #define KERNEL_PRODUCT(symbol, real, integer)                                                      \

@@ -154,12 +154,16 @@ static void find_taps(const tw_depthwise_s8 *all, int32_t pixel, int32_t o, cons
     const tw_depthwise_job *job = &all->job;
     const tw_taps rows = all->panel->pixel[pixel].rows, columns = all->panel->pixel[pixel].columns;
     const int8_t *x = all->panel->pixel[pixel].x + o;
+    const int whole =
+        rows.last - rows.first == job->rows && columns.last - columns.first == job->columns;
     int32_t i, j, t = 0;
-    for (i = 0; i < job->rows; i++)
+    for (i = 0; i < job->rows; i++) {
+        const int8_t *row = x + (i - rows.first) * job->x_row;
         for (j = 0; j < job->columns; j++, t++)
-            tap[t] = is_inside(all->panel, pixel, i, j)
-                         ? x + (i - rows.first) * job->x_row + (j - columns.first) * job->x_column
+            tap[t] = whole || is_inside(all->panel, pixel, i, j)
+                         ? row + (j - columns.first) * job->x_column
                          : zero;
+    }
     tap[t] = zero;
 }
 
