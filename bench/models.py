@@ -1,8 +1,9 @@
 """RAM and time per inference of whole networks, beside the peers that are installed: bench/models.
 
 Every engine that can run a model runs in turn with the others, a few inferences each, several rounds; the
-least processor time of one inference counts (one thread each). The ratios are what to believe. Inputs are
-random; int8 outputs are compared with TensorFlow Lite Micro's byte for byte.
+least processor time of one inference counts (one thread each). The last two columns are what to believe:
+against tilewright with whole layers, its share of their RAM, and how many times as long they take. Inputs
+are random; int8 outputs are compared with TensorFlow Lite Micro's byte for byte.
 """
 
 import os
@@ -57,20 +58,20 @@ class Ours:
 
 def engines_for(program, model, folder, x, peers):
     """Those that take the model; what the others say is printed."""
-    makers = [lambda: Ours(program, model, "whole", folder, x),
-              lambda: Ours(program, model, "default", folder, x)]
+    makers = [("tilewright", lambda: Ours(program, model, "whole", folder, x)),
+              ("tilewright", lambda: Ours(program, model, "default", folder, x))]
     if model.endswith(".tflite") and "tflite_micro" in peers:
-        makers.append(lambda: Micro(model, folder, x))
+        makers.append((Micro.name, lambda: Micro(model, folder, x)))
     if model.endswith(".onnx") and "onnxruntime" in peers:
-        makers.append(lambda: Runtime(model, folder, x))
+        makers.append((Runtime.name, lambda: Runtime(model, folder, x)))
     if "tigris" in peers:
-        makers.append(lambda: Tigris(model, folder, x))
+        makers.append((Tigris.name, lambda: Tigris(model, folder, x)))
     engines = []
-    for i, make in enumerate(makers):
+    for i, (name, make) in enumerate(makers):
         try:
             engines.append(make())
         except Exception as error:  # whatever a peer raises: it is left out and named
-            print(f"  left out: {str(error).splitlines()[0][:100]}")
+            print(f"  {name} is left out: {str(error).splitlines()[0][:90]}")
             if i == 0:
                 return []
     return engines
@@ -96,14 +97,14 @@ def bench(program, path, peers, quick, goals):
         if not engines:
             return
         least = compare(engines, 3 if quick else 9, 0.01 if quick else 0.05)
-        print(f"  {'':28}{'RAM bytes':>12}{'us a run':>12}{'GMAC/s':>8}{'their RAM':>11}{'their time':>12}")
+        print(f"  {'':28}{'RAM bytes':>12}{'us a run':>12}{'GMAC/s':>8}{'RAM':>8}{'time':>9}")
         for i, engine in enumerate(engines):
             ours = engine.name.startswith("tilewright")
             ram = f"{engine.ram:,}" if engine.ram else "-"
             line = f"  {engine.name:28}{ram:>12}{least[i] * 1e6:>12.1f}{engines[0].macs / least[i] * 1e-9:>8.2f}"
             if not ours:
                 share = f"{engines[0].ram / engine.ram:.0%}" if engine.ram else "-"
-                line += f"{share:>11}{least[i] / least[0]:>11.1f}x"
+                line += f"{share:>8}{least[i] / least[0]:>8.1f}x"
             print(line)
             if engine.name == Micro.name:
                 if "int8" in path and engine.outputs != engines[0].outputs[:len(engine.outputs)]:
