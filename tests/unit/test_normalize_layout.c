@@ -400,6 +400,45 @@ static void test_streaming(void **state)
     tw_normalized_free(&n);
 }
 
+/* Three spatial axes, a skip around a pooling written as two and a transposed convolution. */
+static const char volume[] =
+    "graph \"volume\" {\n"
+    "  input %x : f32[1,2,4,6,4]\n"
+    "  const %w0 : f32[6,3,3,3,2] = random 1 -1 1\n"
+    "  const %w1 : f32[4,2,2,2,6] = random 2 -1 1\n"
+    "  const %w2 : f32[3,1,1,1,10] = random 3 -1 1\n"
+    "  const %b : f32[6] = random 4 -2 2\n"
+    "  %a0 = Transpose (%x) {perm=[0,2,3,4,1]}\n"
+    "  %a1 = Conv3d \"first\" (%a0, %w0, %b) {pad_begin=[1,1,1], pad_end=[1,1,1]}\n"
+    "  %a2 = Transpose (%a1) {perm=[0,4,1,2,3]}\n"
+    "  %a3 = Relu \"relu\" (%a2)\n"
+    "  %c0 = Transpose (%a3) {perm=[0,2,3,4,1]}\n"
+    "  %c1 = Reshape (%c0) {shape=[4,6,4,6]}\n"
+    "  %c2 = MaxPool (%c1) {kernel=[2,2], stride=[2,2]}\n"
+    "  %c3 = Reshape (%c2) {shape=[1,4,36]}\n"
+    "  %c4 = MaxPool (%c3) {kernel=[2], stride=[2]}\n"
+    "  %c5 = Reshape (%c4) {shape=[1,2,3,2,6]}\n"
+    "  %c6 = Transpose (%c5) {perm=[0,4,1,2,3]}\n"
+    "  %d0 = Transpose (%c6) {perm=[0,2,3,4,1]}\n"
+    "  %d1 = ConvTranspose3d (%d0, %w1) {stride=[2,2,2]}\n"
+    "  %d2 = Transpose (%d1) {perm=[0,4,1,2,3]}\n"
+    "  %e0 = Concat (%d2, %a3) {axis=1}\n"
+    "  %e1 = Transpose (%e0) {perm=[0,2,3,4,1]}\n"
+    "  %e2 = Conv3d (%e1, %w2)\n"
+    "  %y = Transpose (%e2) {perm=[0,4,1,2,3]}\n"
+    "  output %y\n"
+    "}\n";
+
+static void test_volume(void **state)
+{
+    (void)state;
+    assert_int_equal(transposes(volume, TW_IO_KEEP), 2);
+    assert_int_equal(transposes(volume, TW_IO_NHWC), 0);
+    tw_normalized n = normalized(volume, TW_IO_KEEP);
+    assert_int_equal(tw_count_nodes(n.after, "Relu"), 0);
+    tw_normalized_free(&n);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -408,7 +447,7 @@ int main(void)
         cmocka_unit_test(test_excite),    cmocka_unit_test(test_shuffle),
         cmocka_unit_test(test_axes),      cmocka_unit_test(test_one_channel),
         cmocka_unit_test(test_conv1d),    cmocka_unit_test(test_outputs),
-        cmocka_unit_test(test_streaming),
+        cmocka_unit_test(test_streaming), cmocka_unit_test(test_volume),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
