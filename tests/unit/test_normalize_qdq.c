@@ -66,6 +66,14 @@ static void test_layers(void **state)
                "  %r = Conv (%x, %w, %b) {stride=[2,2]}\n  %a = Relu (%r)\n"
                "  %y : s8[1,2,2,4] quant(scale=0.05, zero=-128) = Quantize (%a)\n",
                "Conv", 1, 1);
+    check_int8("  const %s : s8[4,3,3,4] " W " = random 1 -100 100\n  %w = Dequantize (%s)\n"
+               "  const %b : f32[4] = [0.5,-0.25,1,2]\n"
+               "  %r = ConvTranspose (%x, %w, %b) {stride=[2,2], pad_begin=[1,1]}\n"
+               "  %y : s8[1,12,12,4] " Y " = Quantize (%r)\n",
+               "ConvTranspose", 1, 1);
+    check_int8("  %r = Resize (%x) {size=[1,11,9,4], mode=linear}\n"
+               "  %y : s8[1,11,9,4] " X " = Quantize (%r)\n",
+               "Resize", 1, 1);
     /* Depthwise, from a convolution in groups: scales move to the last axis. */
     check_int8("  const %s : s8[4,3,3,1] " W " = random 1 -100 100\n  %w = Dequantize (%s)\n"
                "  %r = Conv (%x, %w) {group=4}\n"
@@ -194,6 +202,13 @@ static void test_moves(void **state)
     check_int8("  const %i : s64[3] = [5, 0, 2]\n  %r = Gather (%x, %i) {axis=2}\n"
                "  %y : s8[1,6,3,4] " X " = Quantize (%r)\n",
                "Gather", 1, 0);
+    check_int8("  %r = ResizeNearest (%x) {size=[1,12,9,4]}\n"
+               "  %y : s8[1,12,9,4] " X " = Quantize (%r)\n",
+               "ResizeNearest", 1, 0);
+    check_int8("  %r = DepthToSpace (%x) {block=2}\n  %y : s8[1,12,12,1] " X " = Quantize (%r)\n",
+               "DepthToSpace", 1, 0);
+    check_int8("  %r = SpaceToDepth (%x) {block=2}\n  %y : s8[1,3,3,16] " X " = Quantize (%r)\n",
+               "SpaceToDepth", 1, 0);
     check_int8("  %r = Tile (%x) {repeats=[1,1,2,1]}\n  %y : s8[1,6,12,4] " X " = Quantize (%r)\n",
                "Tile", 1, 0);
     check_int8("  const %b : s32[4] = [0, 4, 0, 0]\n  const %s : s8[1,2,6,4] " X

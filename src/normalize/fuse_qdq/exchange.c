@@ -40,6 +40,9 @@ static unsigned moved_operands(const tw_node *node)
     case TW_OPCODE_transpose:
     case TW_OPCODE_copy:
     case TW_OPCODE_tile:
+    case TW_OPCODE_resize_nearest:
+    case TW_OPCODE_depth_to_space:
+    case TW_OPCODE_space_to_depth:
     case TW_OPCODE_max_pool: return ~0u; /* the largest stored value is the largest real one */
     case TW_OPCODE_gather:
     case TW_OPCODE_gather_elements:
