@@ -1,5 +1,5 @@
-/* Two models on inputs that mean something: micro_speech behind the imported audio front end on four
- * sounds, person_detect on two pictures. */
+/* Models on inputs that mean something: micro_speech behind the imported audio front end on four sounds,
+ * person_detect on two pictures; and wake word models that remember. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -135,11 +135,78 @@ static void test_pictures(void **state)
     tw_arena_free(arena);
 }
 
+/* ---- memory ---- */
+
+/* Run the steps from `first` on and append the results. */
+static void run_steps(tw_session *s, const tw_io_row *in, int first, int count, uint8_t *results)
+{
+    uint32_t bytes = tw_tensor_bytes(tw_output_tensor(&s->model, 0));
+    assert_int_equal(in->bytes, tw_tensor_bytes(tw_input_tensor(&s->model, 0)));
+    for (int i = 0; i < count; i++) {
+        memcpy(tw_session_input(s, 0), in->data + in->bytes * (size_t)(first + i), in->bytes);
+        run(s);
+        memcpy(results + bytes * (size_t)i, tw_session_output(s, 0), bytes);
+    }
+}
+
+/* Saved in the middle and restored, in another session too, a model goes on as it would have; reset,
+ * it begins again. */
+static void check_memory(const char *data, const char *name)
+{
+    tw_arena *arena = tw_arena_new();
+    tw_model_folder folder;
+    tw_session one, other;
+    tw_model_folder_read(arena, tw_format(arena, "%s/models/tflite/%s", data, name), "model.tflite",
+                         &folder);
+    open_model(arena, data, name, &one);
+    open_model(arena, data, name, &other);
+    const tw_io_row *in = &folder.rows[0];
+    const int steps = in->steps, half = steps / 2;
+    assert_true(in->role == TW_IO_IN && half > 0);
+    const uint32_t bytes = tw_tensor_bytes(tw_output_tensor(&one.model, 0));
+    uint8_t *whole = tw_alloc(arena, bytes * (size_t)steps);
+    uint8_t *again = tw_alloc(arena, bytes * (size_t)steps);
+    const uint32_t saved_bytes = tw_saved_bytes(&one.model);
+    void *saved = tw_alloc(arena, saved_bytes);
+    run_steps(&one, in, 0, half, whole);
+    assert_int_equal(tw_save(&one.context, saved, saved_bytes), TW_OK);
+    run_steps(&one, in, half, steps - half, whole + bytes * (size_t)half);
+    assert_int_equal(tw_restore(&one.context, saved, saved_bytes), TW_OK);
+    run_steps(&one, in, half, steps - half, again);
+    assert_memory_equal(again, whole + bytes * (size_t)half, bytes * (size_t)(steps - half));
+    assert_int_equal(tw_restore(&other.context, saved, saved_bytes), TW_OK);
+    run_steps(&other, in, half, steps - half, again);
+    assert_memory_equal(again, whole + bytes * (size_t)half, bytes * (size_t)(steps - half));
+    assert_int_equal(tw_reset(&one.context), TW_OK);
+    run_steps(&one, in, 0, steps, again);
+    assert_memory_equal(again, whole, bytes * (size_t)steps);
+    tw_session_close(&one);
+    tw_session_close(&other);
+    tw_arena_free(arena);
+}
+
+static void test_memory(void **state)
+{
+    static const char *const names[] = {"mww_v2_alexa", "mww_v2_hey_jarvis", "mww_v2_hey_mycroft",
+                                        "mww_v2_okay_nabu", "mww_v2_vad"};
+    (void)state;
+    tw_arena *arena = tw_arena_new();
+    const char *data = tw_test_data(arena, "models/tflite");
+    if (!data) {
+        tw_arena_free(arena);
+        skip();
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        check_memory(data, names[i]);
+    tw_arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sounds),
         cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
