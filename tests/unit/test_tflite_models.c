@@ -142,7 +142,7 @@ static void test_windows(void **state)
 static void test_layers(void **state)
 {
     (void)state;
-    check_own("layers", true, 12);
+    check_own("layers", true, 13);
 }
 
 int main(void)
