@@ -225,10 +225,10 @@ static tw_status check_square_root(const tw_call *call, uint64_t *work)
 /* Rounded to nearest, but at most `most`. Digit by digit from the highest pair of bits. */
 static uint32_t root(uint64_t x, int32_t bits, uint32_t most)
 {
-    uint64_t result = 0, bit = (uint64_t)1 << ((bits - 1) & ~1);
+    uint64_t result = 0, bit;
     if (bits == 0)
         return 0;
-    for (; bit != 0; bit >>= 2) {
+    for (bit = (uint64_t)1 << ((bits - 1) & ~1); bit != 0; bit >>= 2) {
         if (x >= result + bit) {
             x -= result + bit;
             result = (result >> 1) + bit;
