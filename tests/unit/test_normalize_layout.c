@@ -308,6 +308,29 @@ static void test_axes(void **state)
     assert_int_equal(transposes(axes, TW_IO_NHWC) <= 3, 1);
 }
 
+/* A segmentation's head: classes by pixel, spread, summed up and picked from, all channels first. */
+static const char by_index[] = "graph \"index\" {\n"
+                               "  input %x : f32[1,3,6,5]\n"
+                               "  const %w : f32[4,3,3,3] = random 1 -1 1\n"
+                               "  %t0 = Transpose (%x) {perm=[0,2,3,1]}\n"
+                               "  %c = Conv (%t0, %w) {pad_begin=[1,1], pad_end=[1,1]}\n"
+                               "  %y = Transpose (%c) {perm=[0,3,1,2]}\n"
+                               "  %k = TopIndices (%y) {axis=1, k=2}\n"
+                               "  %b = GatherElements (%y, %k) {axis=1}\n"
+                               "  %s = CumSum (%y) {axis=2, reverse=1}\n"
+                               "  %i = Tile (%s) {repeats=[1,2,1,3]}\n"
+                               "  %u = ScatterElements (%y, %k, %b) {axis=1, reduction=add}\n"
+                               "  output %k\n  output %b\n  output %i\n  output %u\n"
+                               "}\n";
+
+static void test_by_index(void **state)
+{
+    (void)state;
+    tw_normalized n = normalized(by_index, TW_IO_KEEP);
+    tw_normalized_free(&n);
+    assert_int_equal(transposes(by_index, TW_IO_NHWC), 0);
+}
+
 static const char one_channel[] = "graph \"one\" {\n"
                                   "  input %x : f32[1,1,8,8]\n"
                                   "  const %w0 : f32[4,3,3,1] = random 1 -1 1\n"
@@ -448,6 +471,7 @@ int main(void)
         cmocka_unit_test(test_axes),      cmocka_unit_test(test_one_channel),
         cmocka_unit_test(test_conv1d),    cmocka_unit_test(test_outputs),
         cmocka_unit_test(test_streaming), cmocka_unit_test(test_volume),
+        cmocka_unit_test(test_by_index),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
