@@ -149,6 +149,61 @@ bool tw_tfl_op_segment_sum(tw_tfl_node *n)
     return tw_tfl_set(n, 0, scatter_nd(n, tw_build_full(n->b, shape, 0), indices, x, "add"));
 }
 
+/* Of rows with one number, the sum, product, greatest or least; numbers below 0 count nowhere: they go to
+ * a row of their own, which is cut off. */
+static bool unsorted_segments(tw_tfl_node *n, const char *how, double initial)
+{
+    tw_value *x = bare(n, tw_tfl_in(n, 0)), *ids = index_in(n, 1);
+    int64_t count, dim[TW_MAX_RANK + 1];
+    if (!x || !ids || !number_in(n, 2, "the number of segments", &count))
+        return false;
+    int lead = ids->shape.rank, rank = x->shape.rank - lead + 1;
+    if (lead < 1 || rank < 1 || count < 1 || count > TW_BUILD_LIMIT)
+        return TW_TFL_FAIL(n, "%lld segments of a tensor of rank %d by numbers of rank %d",
+                           (long long)count, x->shape.rank, lead);
+    tw_shape shape = tw_shape_of(x->shape.dtype, rank, x->shape.dim + lead - 1);
+    shape.dim[0] = (int32_t)count + 1;
+    for (int i = 0; i < lead; i++)
+        dim[i] = ids->shape.dim[i];
+    dim[lead] = 1;
+    tw_dtype type = ids->shape.dtype;
+    tw_value *in[] = {tw_build2(n->b, "Less", ids, tw_build_scalar(n->b, type, 0), NULL),
+                      tw_build_scalar(n->b, type, (double)count), ids};
+    if (!in[0] || lead == TW_MAX_RANK)
+        return TW_TFL_FAIL(n, "the numbers have too many axes");
+    ids = tw_build_reshape(n->b, tw_build(n->b, "Where", in, 3, NULL), lead + 1, dim);
+    tw_value *y = scatter_nd(n, tw_build_full(n->b, shape, initial), ids, x, how);
+    return tw_tfl_set(n, 0, tw_build_slice(n->b, y, 0, 0, count, 1));
+}
+
+static double extreme(tw_tfl_node *n, bool least)
+{
+    tw_value *x = tw_tfl_in(n, 0);
+    if (x && x->shape.dtype == TW_F32)
+        return least ? -3.4028234663852886e38 : 3.4028234663852886e38;
+    return least ? INT32_MIN : INT32_MAX;
+}
+
+bool tw_tfl_op_unsorted_segment_sum(tw_tfl_node *n)
+{
+    return unsorted_segments(n, "add", 0);
+}
+
+bool tw_tfl_op_unsorted_segment_prod(tw_tfl_node *n)
+{
+    return unsorted_segments(n, "mul", 1);
+}
+
+bool tw_tfl_op_unsorted_segment_max(tw_tfl_node *n)
+{
+    return unsorted_segments(n, "max", extreme(n, true));
+}
+
+bool tw_tfl_op_unsorted_segment_min(tw_tfl_node *n)
+{
+    return unsorted_segments(n, "min", extreme(n, false));
+}
+
 bool tw_tfl_op_dynamic_update_slice(tw_tfl_node *n)
 {
     tw_value *in[] = {tw_tfl_in(n, 0), tw_tfl_in(n, 1), index_in(n, 2)};
