@@ -28,7 +28,7 @@ static void pytorch(void **state)
 static void quantised(void **state)
 {
     (void)state;
-    run_folder("tests/data/onnx-quantised", 40);
+    run_folder("tests/data/onnx-quantised", 42);
 }
 
 int main(void)
