@@ -22,13 +22,13 @@ static void run_folder(const char *folder, int least)
 static void pytorch(void **state)
 {
     (void)state;
-    run_folder("tests/data/onnx-exports", 145);
+    run_folder("tests/data/onnx-exports", 166);
 }
 
 static void quantised(void **state)
 {
     (void)state;
-    run_folder("tests/data/onnx-quantised", 42);
+    run_folder("tests/data/onnx-quantised", 49);
 }
 
 int main(void)
