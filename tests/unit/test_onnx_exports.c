@@ -22,7 +22,7 @@ static void run_folder(const char *folder, int least)
 static void pytorch(void **state)
 {
     (void)state;
-    run_folder("tests/data/onnx-exports", 166);
+    run_folder("tests/data/onnx-exports", 182);
 }
 
 static void quantised(void **state)

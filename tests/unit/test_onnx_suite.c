@@ -335,7 +335,7 @@ static void run_folder(const char *suite, const char *root, int least)
 static void debian(void **state)
 {
     (void)state;
-    run_folder("Debian node", "/usr/share/libonnx-testdata/data/node", 720);
+    run_folder("Debian node", "/usr/share/libonnx-testdata/data/node", 760);
 }
 
 static void debian_simple(void **state)
@@ -348,7 +348,7 @@ static void debian_pytorch(void **state)
 {
     (void)state;
     run_folder("Debian pytorch-converted", "/usr/share/libonnx-testdata/data/pytorch-converted",
-               75);
+               82);
 }
 
 static void debian_pytorch_operator(void **state)
@@ -371,7 +371,7 @@ static void run_current(const char *part, int least)
 static void current(void **state)
 {
     (void)state;
-    run_current("node", 1115);
+    run_current("node", 1255);
 }
 
 static void current_simple(void **state)
