@@ -10,7 +10,7 @@ static bool shape(const tw_shape_call *call)
 {
     const tw_shape *x = &call->in[0]->shape, *indices = &call->in[1]->shape;
     tw_shape *out = &call->out[0];
-    tw_gathering g;
+    tw_gathering g = {0};
     if (!tw_shape_is_index(call, 1))
         return false;
     if (!tw_gather_resolve(call->attributes, x->rank, indices->rank, &g))
