@@ -179,9 +179,11 @@ static int64_t batch_of(const tw_call *call, int32_t r, const float **region)
     return batch < call->in[0].tensor->dim[0] ? batch : -1;
 }
 
+/* Are the regions of the band present, with all their numbers? */
 static int covers(const tw_view *v, const tw_image *out)
 {
-    return v->axis != 0 || (v->row <= out->begin[0] && v->row + v->rows >= out->end[0]);
+    return v->axis == 0 ? v->row <= out->begin[0] && v->row + v->rows >= out->end[0]
+                        : tw_is_whole(v);
 }
 
 static tw_status run(const tw_call *call, const tw_roi_kind *kind)
