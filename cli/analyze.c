@@ -3,6 +3,7 @@
 
 #include "model.h"
 #include "report.h"
+#include "trace.h"
 
 static void print_report(const tw_report *r, FILE *file)
 {
@@ -18,6 +19,8 @@ static void print_report(const tw_report *r, FILE *file)
             cli_grouped(r->smallest_budget, a), r->transposes, r->boundary_transposes);
     if (!r->fits)
         fputs("It does not fit; what is shown is the plan of least memory.\n", file);
+    cli_report_limits(r, file);
+    cli_report_pareto(r, file);
     fputc('\n', file);
     cli_report_drawing(r, &terminal, file);
     fputc('\n', file);
@@ -33,6 +36,7 @@ static bool run(tw_cli *cli)
                          cli->operands[0]);
     if (!cli_compile_options(cli, &options))
         return false;
+    options.pareto = cli_has(cli, TW_OPTION_pareto);
     bool ok = tw_compile_file(cli->operands[0], &options, &compiled, &cli->diag);
     cli_progress_end();
     if (compiled.report.planned || ok) {
@@ -40,6 +44,8 @@ static bool run(tw_cli *cli)
         if (!cli->json_wanted)
             print_report(&compiled.report, stdout);
     }
+    if (ok && cli_has(cli, TW_OPTION_trace))
+        ok = cli_trace(cli, &compiled);
     tw_compiled_free(&compiled);
     return ok;
 }
@@ -47,7 +53,7 @@ static bool run(tw_cli *cli)
 static const tw_option_id options[] = {
     TW_OPTION_memory,       TW_OPTION_input_shape, TW_OPTION_io_layout, TW_OPTION_input_rows,
     TW_OPTION_output_rows,  TW_OPTION_backend,     TW_OPTION_prefer,    TW_OPTION_json,
-    TW_OPTION_random_bands, TW_OPTION_COUNT};
+    TW_OPTION_random_bands, TW_OPTION_pareto,      TW_OPTION_trace,     TW_OPTION_COUNT};
 
 const tw_command tw_command_analyze = {
     .name = "analyze",
@@ -57,7 +63,8 @@ const tw_command tw_command_analyze = {
              "context), the flash, what no plan could beat, and a drawing of every buffer over "
              "time. Exit status 1 when the budget of -m does not suffice.",
     .examples = "  tilewright analyze model.onnx\n"
-                "  tilewright analyze model.onnx -m 64K --json | jq .memory.total\n",
+                "  tilewright analyze model.onnx -m 64K --json | jq .memory.total\n"
+                "  tilewright analyze model.onnx --pareto\n",
     .options = options,
     .least_operands = 1,
     .most_operands = 1,

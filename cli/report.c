@@ -97,6 +97,18 @@ static json_t *json_buffers(const tw_report *r)
     return array;
 }
 
+static json_t *json_pareto(const tw_report *r)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < r->pareto_count; i++) {
+        json_t *one = json_object();
+        set_number(one, "budget", r->pareto[i].budget);
+        json_object_set_new(one, "cost", json_real(r->pareto[i].cost));
+        json_array_append_new(array, one);
+    }
+    return array;
+}
+
 void cli_report_json(const tw_report *r, json_t *object)
 {
     json_object_set_new(object, "model", cli_json_text(r->model_name));
@@ -131,6 +143,8 @@ void cli_report_json(const tw_report *r, json_t *object)
     set_number(object, "smallest_budget", r->smallest_budget);
     set_number(object, "transposes", (uint64_t)r->transposes);
     set_number(object, "boundary_transposes", (uint64_t)r->boundary_transposes);
+    if (r->pareto_count)
+        json_object_set_new(object, "pareto", json_pareto(r));
     json_object_set_new(object, "segments", json_segments(r));
     json_object_set_new(object, "steps", json_steps(r));
     json_object_set_new(object, "buffers", json_buffers(r));
@@ -138,16 +152,22 @@ void cli_report_json(const tw_report *r, json_t *object)
 
 /* ---- text ---- */
 
-/* The segments of several steps, a line each. */
+/* The segments that roll, a line each. */
 static void print_rolling(const tw_report *r, FILE *file)
 {
     char bytes[32];
     for (int i = 0; i < r->segment_count; i++) {
         const tw_report_segment *s = &r->segments[i];
-        if (s->rolling)
-            fprintf(file, "rolling: steps %u to %u by rows of axis %u, %u at a time, %s bytes\n",
-                    s->first_step, s->first_step + s->step_count - 1, s->axis, s->band_rows,
-                    cli_grouped(s->bytes, bytes));
+        char steps[48];
+        if (!s->rolling)
+            continue;
+        if (s->step_count == 1)
+            snprintf(steps, sizeof steps, "step %u", s->first_step);
+        else
+            snprintf(steps, sizeof steps, "steps %u to %u", s->first_step,
+                     s->first_step + s->step_count - 1);
+        fprintf(file, "rolling: %s by rows of axis %u, %u at a time, %s bytes\n", steps, s->axis,
+                s->band_rows, cli_grouped(s->bytes, bytes));
     }
 }
 

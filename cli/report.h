@@ -17,6 +17,12 @@ void cli_report_totals(const tw_report *report, FILE *file);
 /* A row a step: name, operator, output, band, bytes alive, multiply-accumulates. */
 void cli_report_steps(const tw_report *report, const cli_terminal *terminal, FILE *file);
 
+/* What is there at the fullest moment, and what would lower it. */
+void cli_report_limits(const tw_report *report, FILE *file);
+
+/* Budgets and what the plan within each costs, where the report has them. */
+void cli_report_pareto(const tw_report *report, FILE *file);
+
 /* Memory over time: addresses upwards, steps to the right, a letter a buffer. */
 void cli_report_drawing(const tw_report *report, const cli_terminal *terminal, FILE *file);
 

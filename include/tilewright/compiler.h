@@ -100,6 +100,7 @@ typedef struct tw_compile_options {
                                 null: every output is whole after the run */
     const char *only; /* compile the model up to this tensor, which is its only output then; null:
                                the whole model */
+    bool pareto;      /* report at which budgets the plan changes, too */
     bool strip;       /* leave names out of the plan */
     uint64_t random_bands; /* for tests: not 0 splits every step into random bands of this seed */
 
@@ -166,6 +167,12 @@ typedef struct tw_report_tensor {
     int32_t zero_point;
 } tw_report_tensor;
 
+/* With a budget of so many bytes, the cheapest plan has this cost: 1 is the cheapest of all. */
+typedef struct tw_report_point {
+    uint32_t budget;
+    double cost;
+} tw_report_point;
+
 typedef struct tw_report {
     /* the model */
     const char *model_name;
@@ -202,6 +209,9 @@ typedef struct tw_report {
     int segment_count;
     const tw_report_buffer *buffers;
     int buffer_count;
+    int tightest_step;             /* where the fast memory is fullest */
+    const tw_report_point *pareto; /* with options.pareto: budgets ascending, costs falling */
+    int pareto_count;
 } tw_report;
 
 /* --- compiling -------------------------------------------------------------------------------- */

@@ -165,6 +165,9 @@ void tw_emit_report(const tw_schedule *s, uint32_t plan_bytes, uint32_t weight_b
     report->bound = s->bound + (uint32_t)sizeof(tw_context);
     report->smallest_budget = s->smallest_budget;
     report->macs = tw_graph_macs(s->graph);
+    report->tightest_step = s->bound_step;
+    report->pareto = s->pareto;
+    report->pareto_count = s->pareto_count;
     report_steps(s, report);
     report_segments(s, report);
     report_buffers(s, report);

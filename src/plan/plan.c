@@ -192,6 +192,26 @@ static bool search_within(tw_schedule *s, tw_search *search, const tw_compile_op
     return false;
 }
 
+/* What each point of the search takes when it is placed; those that another beats are left out. */
+static void find_pareto(tw_schedule *s, tw_search *search)
+{
+    enum { POINTS = 48 };
+    tw_pareto points[POINTS];
+    int count = tw_search_pareto(search, points, POINTS);
+    s->pareto = tw_alloc_array(s->arena, POINTS, sizeof *s->pareto);
+    for (int i = 0; i < count; i++) {
+        if (!tw_search_apply(search, points[i].peak, TW_PREFER_SPEED, s))
+            continue;
+        place_segments(s);
+        uint32_t total = tw_fast_total(s);
+        while (s->pareto_count && s->pareto[s->pareto_count - 1].budget >= total)
+            s->pareto_count--;
+        s->pareto[s->pareto_count++] = (tw_report_point){total, points[i].cost};
+    }
+    for (int i = 0; i < s->pareto_count; i++)
+        s->pareto[i].cost /= s->pareto[s->pareto_count - 1].cost;
+}
+
 static bool plan_rolling(tw_schedule *s, const tw_compile_options *options, tw_arena *arena)
 {
     const tw_memories *m = &options->memories;
@@ -203,6 +223,8 @@ static bool plan_rolling(tw_schedule *s, const tw_compile_options *options, tw_a
     if (least.total == UINT32_MAX)
         return false;
     s->smallest_budget = least.total;
+    if (options->pareto)
+        find_pareto(s, search);
     if (options->prefer != TW_PREFER_MEMORY && search_within(s, search, options))
         return true;
     restore(s, &least);

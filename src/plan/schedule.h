@@ -79,6 +79,8 @@ typedef struct tw_schedule {
     uint64_t layerwise;
     uint32_t smallest_budget; /* of fast memory, without slow memory */
     bool fits;
+    tw_report_point *pareto; /* budgets at which the plan changes, where asked for */
+    int pareto_count;
 } tw_schedule;
 
 /* Plan. On false with schedule->fits false and everything else filled in, the plan exists but does

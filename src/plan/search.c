@@ -210,8 +210,10 @@ int tw_search_pareto(const tw_search *s, tw_pareto *points, int most)
     tw_arena *arena = tw_arena_new();
     int64_t *size = tw_alloc_array(arena, (size_t)s->count + 1, sizeof *size);
     int count = sizes(s, tw_search_least(s), INT64_MAX, size), found = 0;
+    enum { LOOKED_AT = 400 };
     double last = INFINITY;
-    for (int i = 0; i < count && found < most; i++) {
+    int stride = 1 + count / LOOKED_AT;
+    for (int i = 0; i < count && found < most; i += stride) {
         double cost = cheapest(s, size[i], NULL);
         if (cost < last * (1 - 1e-9))
             points[found++] = (tw_pareto){size[i], cost};

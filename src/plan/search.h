@@ -23,7 +23,8 @@ int64_t tw_search_least(const tw_search *search);
  * whose cost is within 10% of that. Writes the schedule's segments, bands and windows. False: none. */
 bool tw_search_apply(tw_search *search, int64_t budget, tw_prefer prefer, tw_schedule *schedule);
 
-/* Peaks at which the best segmentation changes, ascending, with the cost of each. */
+/* Peaks at which the best segmentation changes, ascending, with the cost of each; at most `most`, and of
+ * very many sizes only some are looked at. */
 typedef struct tw_pareto {
     int64_t peak;
     double cost;

@@ -90,6 +90,43 @@ static void test_analyze(void **state)
         assert_true((unsigned char)*c < 127); /* plain where it is not a terminal */
 }
 
+/* Budgets ascend while costs fall to 1; the smallest is the smallest that works. */
+static void test_pareto(void **state)
+{
+    (void)state;
+    tw_result r = tw_process("analyze tiny.twir --pareto --json");
+    expect_status(r, 0);
+    json_t *report = parse_json(r.out);
+    json_t *points = json_object_get(report, "pareto");
+    size_t count = json_array_size(points);
+    assert_true(count > 0);
+    for (size_t i = 1; i < count; i++) {
+        json_t *before = json_array_get(points, i - 1), *point = json_array_get(points, i);
+        assert_true(json_integer_value(json_object_get(before, "budget")) <
+                    json_integer_value(json_object_get(point, "budget")));
+        assert_true(json_real_value(json_object_get(before, "cost")) >
+                    json_real_value(json_object_get(point, "cost")));
+    }
+    assert_true(json_real_value(json_object_get(json_array_get(points, count - 1), "cost")) == 1);
+    json_decref(report);
+    r = tw_process("analyze tiny.twir --pareto");
+    expect_text(r.out, "estimated cost of a run");
+    expect_text(r.out, "fullest at step");
+}
+
+static void test_trace(void **state)
+{
+    (void)state;
+    tw_result r = tw_process("analyze tiny.twir --trace --prefer memory");
+    expect_status(r, 0);
+    expect_text(r.out, "every row once, in order, in bands as planned");
+    r = tw_process("analyze tiny.twir --trace --json");
+    expect_status(r, 0);
+    json_t *report = parse_json(r.out);
+    expect_keys(json_object_get(report, "trace"), "firings moved");
+    json_decref(report);
+}
+
 static void test_inspect(void **state)
 {
     (void)state;
@@ -311,6 +348,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_budget),       cmocka_unit_test(test_analyze),
+        cmocka_unit_test(test_pareto),       cmocka_unit_test(test_trace),
         cmocka_unit_test(test_inspect),      cmocka_unit_test(test_ir),
         cmocka_unit_test(test_ops),          cmocka_unit_test(test_run),
         cmocka_unit_test(test_wrong_inputs), cmocka_unit_test(test_steps),
