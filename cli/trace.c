@@ -10,7 +10,7 @@
 
 typedef struct cli_tracer {
     const tw_session *session;
-    int64_t *next; /* by step: the row that comes next */
+    int64_t *next;  /* by step: the row that comes next */
     uint32_t wrong; /* step whose rows came otherwise, or UINT32_MAX */
     bool quiet;
 } cli_tracer;
