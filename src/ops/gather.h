@@ -19,13 +19,15 @@ typedef struct tw_gathering {
 static inline int tw_gather_resolve(const tw_gather_attributes *a, int32_t rank, int32_t index_rank,
                                     tw_gathering *g)
 {
-    if (a->batch_dims < 0 || a->batch_dims > index_rank)
-        return 0;
     g->axis = a->axis < 0 ? a->axis + rank : a->axis;
     g->batch = a->batch_dims;
+    g->lead = g->rank = 0;
+    if (g->axis < 0 || g->axis >= rank || g->batch < 0 || g->batch > g->axis ||
+        g->batch > index_rank)
+        return 0;
     g->lead = g->axis + index_rank - g->batch;
     g->rank = rank - 1 + index_rank - g->batch;
-    return g->axis >= 0 && g->axis < rank && g->batch <= g->axis && g->rank <= TW_MAX_RANK;
+    return g->rank <= TW_MAX_RANK;
 }
 
 #endif
