@@ -1,6 +1,6 @@
 # Device code for every target of the toolchain file, at -Os and -O2: one archive each, named
 # TARGET-LEVEL (m4-Os, m4-O2, ...). With TW_FIRMWARE_CASES (a list of folders, each with plan.twp,
-# input.bin and expected.bin) also firmware that runs the case: NAME-TARGET. TW_ONLY: one target; TW_LEVELS: other levels.
+# input.bin and expected.bin, or pack.bin) also firmware that runs it: NAME-TARGET. TW_ONLY: one target; TW_LEVELS: other levels.
 if(NOT TW_LEVELS)
   set(TW_LEVELS Os O2)
 endif()
@@ -31,9 +31,13 @@ foreach(case IN LISTS TW_FIRMWARE_CASES)
     target_compile_options(${name}-${target} PRIVATE -std=gnu99 -O2 -ffreestanding
       -fno-tree-loop-distribute-patterns ${TW_NUMERICS} -Wall -Wextra -Werror)
     target_compile_definitions(${name}-${target} PRIVATE TW_CASE="${case}")
+    set(files ${case}/plan.twp ${case}/input.bin ${case}/expected.bin)
+    if(EXISTS ${case}/pack.bin)
+      target_compile_definitions(${name}-${target} PRIVATE TW_PACK)
+      set(files ${case}/pack.bin)
+    endif()
     target_include_directories(${name}-${target} PRIVATE ${case})
-    set_property(SOURCE ${folder}/case.c APPEND PROPERTY OBJECT_DEPENDS
-      ${case}/plan.twp ${case}/input.bin ${case}/expected.bin)
+    set_property(SOURCE ${folder}/case.c APPEND PROPERTY OBJECT_DEPENDS ${files})
     set_target_properties(${name}-${target} PROPERTIES SUFFIX .elf LINK_DEPENDS ${folder}/${script})
     target_link_options(${name}-${target} PRIVATE ${TW_FLAGS_${target}} ${TW_LINK_${target}} -nostdlib -nostartfiles
       -T ${folder}/${script} -Wl,--gc-sections)

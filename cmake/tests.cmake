@@ -23,6 +23,12 @@ foreach(source IN LISTS TW_UNIT)
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
 endforeach()
 
+# Single-operator plans for test firmware (tests/device/qemu).
+add_executable(device-pack tests/device/pack.c)
+target_compile_options(device-pack PRIVATE ${TW_HOST_FLAGS})
+target_compile_definitions(device-pack PRIVATE ${TW_TEST_DEFINITIONS})
+target_link_libraries(device-pack PRIVATE tilewright-test-support m)
+
 # The command line: tests/cli/test_*.c are programs that run the command under test.
 file(GLOB TW_CLI_TESTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cli/test_*.c)
 file(GLOB TW_CLI_SUPPORT CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cli/*.c)
@@ -45,7 +51,8 @@ function(tw_script_test name)
   file(MAKE_DIRECTORY ${work})
   add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600
-    ENVIRONMENT "TILEWRIGHT=${PROJECT_BINARY_DIR}/tilewright;WORK=${work}")
+    ENVIRONMENT
+    "TILEWRIGHT=${PROJECT_BINARY_DIR}/tilewright;DEVICE_PACK=$<TARGET_FILE:device-pack>;WORK=${work}")
 endfunction()
 
 if(TW_CLI)

@@ -1,5 +1,5 @@
-/* Test firmware: runs the embedded plan on the embedded inputs and compares every output byte with
- * what the host computed. All kernels of the ledger are linked and offered.
+/* Test firmware: runs embedded plans on embedded inputs and compares every output byte with what the
+ * host computed. All kernels of the ledger are linked and offered.
  *
  * Exit status: 0 equal, 1 different, 2 the runtime refuses, 3 the plan wrote outside its arenas. */
 #include "board.h"
@@ -50,15 +50,15 @@ enum { EVERY_KERNEL = sizeof every_kernel / sizeof *every_kernel };
 /* The plan's kernel list, in its order. Unknown ids stay null and are refused by tw_load. */
 static const tw_kernel *table[EVERY_KERNEL];
 
-static uint32_t find_kernels(void)
+static uint32_t find_kernels(const uint8_t *plan)
 {
-    const tw_plan_header *header = (const tw_plan_header *)(const void *)case_plan;
+    const tw_plan_header *header = (const tw_plan_header *)(const void *)plan;
     const tw_plan_section *section = (const tw_plan_section *)(const void *)(header + 1);
     const uint32_t *ids;
     uint32_t count;
     if (header->section_count == 0 || section->kind != TW_SECTION_KERNELS)
         return 0;
-    ids = (const uint32_t *)(const void *)(case_plan + section->offset);
+    ids = (const uint32_t *)(const void *)(plan + section->offset);
     count = section->bytes / 4u;
     if (count > EVERY_KERNEL)
         count = EVERY_KERNEL;
@@ -97,18 +97,34 @@ static int compare(const uint8_t *actual, const uint8_t *expected, uint32_t byte
     return 1;
 }
 
-int main(void)
+/* Elements of a tensor of any strides from or to dense ones. */
+static void copy_elements(const tw_tensor *tensor, uint8_t *strided, uint8_t *dense, int out)
+{
+    const uint32_t bytes = tw_dtype_bytes(tensor->dtype);
+    for (uint32_t i = 0; i * bytes < tw_tensor_bytes(tensor); i++) {
+        uint32_t offset = 0, number = i;
+        for (int axis = (int)tensor->rank - 1; axis >= 0; axis--) {
+            offset += number % (uint32_t)tensor->dim[axis] * (uint32_t)tensor->stride[axis];
+            number /= (uint32_t)tensor->dim[axis];
+        }
+        memcpy(out ? dense + i * bytes : strided + offset * bytes,
+               out ? strided + offset * bytes : dense + i * bytes, bytes);
+    }
+}
+
+/* Runs the plan on every input. 0, or the exit status. */
+static int run_case(const tw_case *c, uint32_t *runs)
 {
     static tw_model model;
     static tw_context context;
+    static uint8_t output[ARENA];
     tw_memory memory[TW_MAX_REGIONS - 1];
-    const uint8_t *input = case_input, *expected = case_expected;
-    uint32_t run = 0, in_bytes, out_bytes;
+    const uint8_t *input = c->input, *expected = c->expected;
+    uint32_t in_bytes, out_bytes;
     tw_status status;
 
     memset(arena, PAINT, sizeof arena);
-    status =
-        tw_load(&model, case_plan, (uint32_t)(case_plan_end - case_plan), table, find_kernels());
+    status = tw_load(&model, c->plan, c->plan_bytes, table, find_kernels(c->plan));
     if (status != TW_OK)
         return refuse("load", status, model.error_step);
     for (uint32_t region = 1; region < TW_MAX_REGIONS; region++) {
@@ -123,24 +139,46 @@ int main(void)
 
     in_bytes = tw_tensor_bytes(tw_input_tensor(&model, 0));
     out_bytes = tw_tensor_bytes(tw_output_tensor(&model, 0));
-    if (model.input_count != 1 || model.output_count != 1 || in_bytes == 0 || out_bytes == 0)
+    if (model.input_count != 1 || model.output_count != 1 || in_bytes == 0 || out_bytes == 0 ||
+        out_bytes > ARENA)
         return refuse("harness wants one input and one output", TW_E_ARGUMENT, UINT32_MAX);
-    for (; input < case_input_end; input += in_bytes, expected += out_bytes, run++) {
-        memcpy(tw_input(&context, 0), input, in_bytes);
+    for (; input < c->input + c->input_bytes; input += in_bytes, expected += out_bytes, ++*runs) {
+        copy_elements(tw_input_tensor(&model, 0), (uint8_t *)tw_input(&context, 0),
+                      (uint8_t *)(uintptr_t)input, 0);
         status = tw_run(&context);
         if (status != TW_OK)
             return refuse("run", status, context.error_step);
-        if (!compare(tw_output(&context, 0), expected, out_bytes, run))
+        copy_elements(tw_output_tensor(&model, 0), (uint8_t *)tw_output(&context, 0), output, 1);
+        if (!compare(output, expected, out_bytes, *runs)) {
+            say("operator ", model.steps[0].operator_code);
             return 1;
+        }
     }
-    if (input != case_input_end || expected != case_expected_end || run == 0)
+    if (input != c->input + c->input_bytes || expected != c->expected + c->expected_bytes)
         return refuse("inputs and outputs do not match in number", TW_E_ARGUMENT, UINT32_MAX);
     if (!guards_intact(&model)) {
         board_print("bytes outside the arenas were written\n");
         return 3;
     }
-    say("runs equal to the host: ", run);
-    say("arena bytes: ", tw_region_bytes(&model, TW_REGION_FAST));
+    return 0;
+}
+
+int main(void)
+{
+    uint32_t runs = 0, cases = 0;
+    tw_case c;
+    while (case_get(cases, &c)) {
+        int status = run_case(&c, &runs);
+        if (status != 0) {
+            say("case ", cases);
+            return status;
+        }
+        cases++;
+    }
+    if (runs == 0)
+        return refuse("there are no cases", TW_E_ARGUMENT, UINT32_MAX);
+    say("plans: ", cases);
+    say("runs equal to the host: ", runs);
     say("stack bytes: ", board_stack_used());
     return 0;
 }
