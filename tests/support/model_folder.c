@@ -245,17 +245,41 @@ static bool has_name(const tw_io_row *row, const char *const *names, uint32_t co
     return place_of(row, -1, names, count) >= 0;
 }
 
-/* "OUTPUT>INPUT": what comes out is what goes in at the next step. */
-static void feed_back(const tw_io_row *row, tw_session *s)
+/* "OUTPUT>INPUT": what comes out, copied, and where it goes in at the next step. False: no such pair. */
+static bool take_state(const tw_io_row *row, tw_session *s, void **copy, uint32_t *input)
 {
     const char *split = strchr(row->name, '>');
     for (uint32_t o = 0; split && o < s->model.output_count; o++)
         for (uint32_t i = 0; i < s->model.input_count; i++)
             if (strlen(s->output_names[o]) == (size_t)(split - row->name) &&
                 strncmp(s->output_names[o], row->name, (size_t)(split - row->name)) == 0 &&
-                strcmp(s->input_names[i], split + 1) == 0)
-                memcpy(tw_session_input(s, i), tw_session_output(s, o),
-                       tw_tensor_bytes(tw_input_tensor(&s->model, i)));
+                strcmp(s->input_names[i], split + 1) == 0) {
+                size_t bytes = tw_tensor_bytes(tw_input_tensor(&s->model, i));
+                *copy = malloc(bytes + 1);
+                assert_non_null(*copy);
+                memcpy(*copy, tw_output(&s->context, o), bytes);
+                *input = i;
+                return true;
+            }
+    return false;
+}
+
+enum { STATES = 64 };
+
+/* Inputs may lie where outputs do: all are taken before the first is given back. */
+static void feed_back(const tw_model_folder *f, tw_session *s)
+{
+    void *copy[STATES];
+    uint32_t input[STATES];
+    int count = 0;
+    for (int i = 0; i < f->row_count && count < STATES; i++)
+        if (f->rows[i].role == TW_IO_STATE)
+            count += take_state(&f->rows[i], s, &copy[count], &input[count]);
+    for (int i = 0; i < count; i++) {
+        memcpy(tw_session_input(s, input[i]), copy[i],
+               tw_tensor_bytes(tw_input_tensor(&s->model, input[i])));
+        free(copy[i]);
+    }
 }
 
 static bool check_bytes(const tw_model_folder *f, const tw_io_row *row, const tw_tensor *tensor,
@@ -301,9 +325,7 @@ static bool run_step(const tw_model_folder *f, tw_session *s, int step, tw_toler
         memcpy(keep + result->output_bytes, tw_session_output(s, (uint32_t)at), row->bytes);
         result->output_bytes += row->bytes;
     }
-    for (int i = 0; i < f->row_count; i++)
-        if (f->rows[i].role == TW_IO_STATE)
-            feed_back(&f->rows[i], s);
+    feed_back(f, s);
     return true;
 }
 
