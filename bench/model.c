@@ -1,9 +1,10 @@
-/* bench-model MODEL whole|default INPUT OUTPUT: one network, ready to be timed in turn with others.
+/* bench-model MODEL whole|nhwc|default INPUT OUTPUT: one network, ready to be timed in turn with others.
  *
- * Compiles the model (whole: for speed, every layer whole; default: as the command does), runs it once on
- * the bytes of INPUT (its inputs end to end) and writes its outputs end to end to OUTPUT. Then prints one
- * line, "ready RAM-BYTES FLASH-BYTES MACS", and for every line it reads, a number of runs, the least
- * seconds of processor time that one of them took. */
+ * Compiles the model (whole: for speed, every layer whole; nhwc: also with its inputs and outputs
+ * channels last; default: as the command does), runs it once on the bytes of INPUT (its inputs end to
+ * end) and writes its outputs end to end to OUTPUT. Then prints one line, "ready RAM-BYTES FLASH-BYTES
+ * MACS", and for every line it reads, a number of runs, the least seconds of processor time that one of
+ * them took. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,12 +77,14 @@ int main(int argc, char **argv)
     tw_compiled compiled;
     tw_session session;
     if (argc != 5) {
-        fprintf(stderr, "usage: bench-model MODEL whole|default INPUT OUTPUT\n");
+        fprintf(stderr, "usage: bench-model MODEL whole|nhwc|default INPUT OUTPUT\n");
         return 2;
     }
     tw_compile_options_default(&options);
-    if (strcmp(argv[2], "whole") == 0)
+    if (strcmp(argv[2], "default") != 0)
         options.prefer = TW_PREFER_SPEED;
+    if (strcmp(argv[2], "nhwc") == 0)
+        options.io_layout = TW_IO_NHWC;
     if (!tw_compile_file(argv[1], &options, &compiled, &diag) ||
         !tw_session_open(&session, compiled.plan, compiled.plan_bytes, &diag))
         return fail(&diag);

@@ -13,6 +13,10 @@ import tempfile
 
 from peers import DATA, Micro, Runtime, Tigris, inputs_of, missing, require_models
 
+import numpy as np  # behind peers, which says what to do where it is not there
+
+import convolutions
+
 # Folder, name; of the first three also what RAM and time are to be, against TensorFlow Lite Micro.
 MODELS = [
     ("tflite/mlperf_resnet_int8", "image classification, ResNet-8, int8", 0.86, 12),
@@ -33,7 +37,7 @@ class Ours:
     """A bench-model process."""
 
     def __init__(self, program, model, how, folder, x):
-        self.name = "tilewright, " + ("whole layers" if how == "whole" else "default")
+        self.name = "tilewright, " + ("default" if how == "default" else "whole layers")
         given, out = os.path.join(folder, "in"), os.path.join(folder, "out-" + how)
         with open(given, "wb") as file:
             file.write(b"".join(one.tobytes() for one in x))
@@ -116,6 +120,23 @@ def bench(program, path, peers, quick, goals):
             engine.close()
 
 
+def bench_convolutions(program, quick):
+    """Single int8 convolutions beside TiGrIS."""
+    title = "int8 convolutions alone, against TiGrIS"
+    print(f"{title}\n  {'':34}{'GMAC/s':>8}{'theirs':>8}{'time':>9}   (wanted: 3x)", flush=True)
+    for name, *layer in convolutions.LAYERS:
+        with tempfile.TemporaryDirectory() as work:
+            model = os.path.join(work, "model.onnx")
+            convolutions.write(model, *layer)
+            x = [np.random.default_rng(1).integers(-100, 100, (1, layer[2], layer[0], layer[1])).astype("int8")]
+            engines = [Ours(program, model, "nhwc", work, x), Tigris(model, work, x)]
+            least = compare(engines, 3 if quick else 9, 0.01 if quick else 0.05)
+            speed = [engines[0].macs / one * 1e-9 for one in least]
+            print(f"  {name:34}{speed[0]:>8.2f}{speed[1]:>8.2f}{least[1] / least[0]:>8.1f}x", flush=True)
+            engines[0].close()
+    print()
+
+
 def main():
     program, *rest = sys.argv[1:]
     quick = "--quick" in rest
@@ -131,6 +152,8 @@ def main():
         print(title, flush=True)
         bench(program, path, peers, quick, goals)
         print(flush=True)
+    if "tigris" in peers and part in "int8 convolutions alone" and not missing("onnx"):
+        bench_convolutions(program, quick)
 
 
 if __name__ == "__main__":
