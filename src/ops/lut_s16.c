@@ -72,8 +72,11 @@ static float stored(float v, float inverse)
     return roundf(v * inverse);
 }
 
+/* What the function does not define is stored as zero. */
 static int16_t point(float v)
 {
+    if (isnan(v))
+        return 0;
     return (int16_t)(v < INT16_MIN ? INT16_MIN : v > INT16_MAX ? INT16_MAX : v);
 }
 
@@ -89,7 +92,8 @@ void tw_lut_points(const tw_lut_curve *c, int16_t table[TW_LUT_POINTS])
         const float middle = c->function(at + half, c->attributes);
         const float next = c->function(first + (float)(i + 1) * step, c->attributes);
         const float line = roundf((next * inverse + sample) / 2);
-        table[i] = point(sample - roundf((line - stored(middle, inverse)) / 2));
+        const float bend = roundf((line - stored(middle, inverse)) / 2);
+        table[i] = point(isfinite(bend) ? sample - bend : sample);
     }
     table[TW_LUT_POINTS - 1] = point(stored(c->function(last, c->attributes), inverse));
 }
