@@ -8,12 +8,12 @@
 
 #include <stdio.h>
 
-#include "support/onnx_cases.h"
+#include "support/cases.h"
 
 /* All match or are refused by name, and so many match. */
 static void run_folder(const char *folder, int least)
 {
-    tw_cases_result r = tw_onnx_cases_run(folder);
+    tw_cases_result r = tw_cases_run(folder);
     printf("%s: %d pass, %d unsupported, %d fail\n", folder, r.passed, r.refused, r.failed);
     assert_int_equal(r.failed, 0);
     assert_true(r.passed >= least);

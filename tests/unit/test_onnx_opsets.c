@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "import/import.h"
 #include "import/onnx/tensor.h"
-#include "support/onnx_cases.h"
+#include "support/cases.h"
 #include "support/onnx_model.h"
 #include "support/reference.h"
 

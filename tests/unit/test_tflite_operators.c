@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "import/tflite/tflite.h"
-#include "support/onnx_cases.h"
+#include "support/cases.h"
 
 static void operators(void **state)
 {
     (void)state;
-    tw_cases_result r = tw_onnx_cases_run("tests/data/tflite-operators");
+    tw_cases_result r = tw_cases_run("tests/data/tflite-operators");
     printf("%d models agree, %d refused, %d fail\n", r.passed, r.refused, r.failed);
     assert_int_equal(r.refused + r.failed, 0);
     assert_true(r.passed >= 54);

@@ -1,5 +1,5 @@
 /* Models beside a file of cases, through the whole compiler. */
-#include "support/onnx_cases.h"
+#include "support/cases.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -175,7 +175,7 @@ static void add_tensor(tw_case *c, bool output, char *text)
     (output ? c->out : c->in)[(*count)++] = tw_named_read(c->arena, c->file, text);
 }
 
-tw_cases_result tw_onnx_cases_run(const char *folder)
+tw_cases_result tw_cases_run(const char *folder)
 {
     tw_arena *arena = tw_arena_new();
     tw_diag diag = {0};

@@ -1,7 +1,7 @@
-/* Models with inputs and expected outputs as text: the files that scripts/fixtures/onnx_*.py write
- * (onnx_text.py has the format). */
-#ifndef TW_TESTS_ONNX_CASES_H
-#define TW_TESTS_ONNX_CASES_H
+/* Models with inputs and expected outputs as text: the files that scripts/fixtures/onnx_*.py and
+ * tflite_operators.py write (onnx_text.py has the format). */
+#ifndef TW_TESTS_CASES_H
+#define TW_TESTS_CASES_H
 
 #include "graph/graph.h"
 
@@ -23,6 +23,6 @@ typedef struct tw_cases_result {
 
 /* Compile each model of FOLDER/cases.txt, run it whole and with its steps split into random bands, which
  * must not change a bit, and compare. With TW_SUITE_LIST set, refusals are told too. */
-tw_cases_result tw_onnx_cases_run(const char *folder);
+tw_cases_result tw_cases_run(const char *folder);
 
 #endif
