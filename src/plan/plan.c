@@ -170,6 +170,22 @@ static void find_least(tw_schedule *s, tw_search *search, tw_kept *least, tw_are
         if (better)
             keep(s, least, arena);
     }
+    /* Segmentations of equal bytes differ in the gaps their addresses leave: those that a budget of the
+     * least would bring are tried too, or a larger budget could end below it. */
+    for (better = true; better;) {
+        better = false;
+        for (tw_prefer prefer = 0; prefer <= TW_PREFER_SPEED; prefer++) {
+            int64_t limit = (int64_t)least->total - s->region_bytes[TW_REGION_STATE] -
+                            (int64_t)sizeof(tw_context);
+            if (!tw_search_apply(search, limit, prefer, s))
+                continue;
+            place_segments(s);
+            if (tw_fast_total(s) >= least->total)
+                continue;
+            keep(s, least, arena);
+            better = true;
+        }
+    }
 }
 
 /* The preferred segmentation within the budget. The search counts bytes, the addresses may lose a few
