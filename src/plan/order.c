@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "plan/order_memo.h"
 
 typedef struct tw_problem {
     tw_arena *arena;
@@ -281,6 +282,64 @@ static bool search_region(tw_region *r, tw_live start, int beam, int *order)
     return true;
 }
 
+/* ---- regions that are alike ---- */
+
+/* What the search of a region depends on, in numbers of its own: equal words, equal answer. Bytes that
+ * are live all the time raise every peak alike, and do not count. */
+typedef struct tw_words {
+    tw_arena *arena;
+    int64_t *at;
+    int count, capacity;
+} tw_words;
+
+static void add_word(tw_words *w, int64_t word)
+{
+    tw_grow(w->arena, &w->at, w->count, &w->capacity, sizeof *w->at);
+    w->at[w->count++] = word;
+}
+
+/* An item is described where it first appears. item_number: by item, 0 before that. */
+static void add_item(tw_words *w, const tw_region *r, int item, int *item_number, int *items)
+{
+    const tw_item *it = &r->p->items[item];
+    if (item_number[item] == 0) {
+        item_number[item] = ++*items;
+        add_word(w, it->bytes);
+        add_word(w, it->kept);
+        add_word(w, r->left_at_start[item]);
+        add_word(w, it->maker < 0 ? -1 : r->number[it->maker]);
+    }
+    add_word(w, item_number[item]);
+}
+
+static void describe(tw_words *w, const tw_region *r, int *item_number)
+{
+    const tw_problem *p = r->p;
+    int items = 0;
+    add_word(w, r->count);
+    for (int i = 0; i < r->count; i++) {
+        const tw_task *t = &p->tasks[r->task[i]];
+        add_word(w, t->extra);
+        add_word(w, t->read_count);
+        add_word(w, t->make_count);
+        add_word(w, t->after_count);
+        for (int k = 0; k < t->read_count; k++)
+            add_item(w, r, t->reads[k], item_number, &items);
+        for (int k = 0; k < t->make_count; k++)
+            add_item(w, r, t->makes[k], item_number, &items);
+        for (int k = 0; k < t->after_count; k++)
+            add_word(w, r->number[t->after[k]]);
+        add_word(w, t->over < 0 ? 0 : item_number[t->over]);
+    }
+    for (int i = 0; i < r->count; i++) {
+        const tw_task *t = &p->tasks[r->task[i]];
+        for (int k = 0; k < t->read_count; k++)
+            item_number[t->reads[k]] = 0;
+        for (int k = 0; k < t->make_count; k++)
+            item_number[t->makes[k]] = 0;
+    }
+}
+
 /* ---- the whole ---- */
 
 /* Positions that everything passes through: no task later starts afresh, and all that is live there
@@ -311,40 +370,68 @@ enum {
     LARGEST = 160 /* above, only the greedy rule is tried */
 };
 
+/* What the search of one region after the other shares. */
+typedef struct tw_searching {
+    const tw_problem *p;
+    const int *left; /* by item: readers left at the region's start */
+    int *scratch, *number, *item_number;
+    tw_order_memo memo;
+} tw_searching;
+
+/* The best order found for the region's tasks, `count` of them at `order`; live at its start is
+ * `start`, and the order as it stands has the peak `limit`. */
+static void order_region(tw_searching *s, int *order, int count, tw_live start, int64_t limit)
+{
+    tw_region r = {.p = s->p, .arena = tw_arena_new(), .count = count, .limit = limit};
+    tw_words words = {.arena = r.arena};
+    int *rank = tw_alloc_array(r.arena, (size_t)count, sizeof(int));
+    r.task = tw_copy(r.arena, order, sizeof *order * (size_t)count);
+    r.words = count / 64 + 1;
+    r.number = s->number;
+    r.left = s->scratch;
+    r.left_at_start = s->left;
+    for (int i = 0; i < count; i++)
+        s->number[order[i]] = i;
+    describe(&words, &r, s->item_number);
+    const int *known = tw_order_memo_find(&s->memo, words.at, words.count);
+    if (known) {
+        for (int i = 0; i < count; i++)
+            order[i] = r.task[known[i]];
+    } else {
+        search_region(&r, start, count <= WHOLE ? WIDE : NARROW, order);
+        for (int i = 0; i < count; i++)
+            rank[i] = s->number[order[i]];
+        tw_order_memo_keep(&s->memo, words.at, words.count, rank, count);
+    }
+    for (int i = 0; i < count; i++)
+        s->number[r.task[i]] = -1;
+    tw_arena_free(r.arena);
+}
+
 static void search_regions(tw_problem *p, int *order)
 {
     int n = p->task_count;
+    const size_t item_bytes = sizeof(int) * ((size_t)p->item_count + 1);
     bool *cut = tw_alloc_array(p->arena, (size_t)n + 1, sizeof(bool));
-    int *left = tw_copy(p->arena, p->reader_count, sizeof(int) * ((size_t)p->item_count + 1));
-    int *scratch = tw_copy(p->arena, left, sizeof(int) * ((size_t)p->item_count + 1));
-    int *number = tw_alloc_array(p->arena, (size_t)n + 1, sizeof(int));
-    memset(number, -1, sizeof(int) * ((size_t)n + 1));
+    int *left = tw_copy(p->arena, p->reader_count, item_bytes);
+    tw_searching s = {.p = p, .left = left, .memo = {.arena = p->arena}};
+    s.scratch = tw_copy(p->arena, left, item_bytes);
+    s.number = tw_alloc_array(p->arena, (size_t)n + 1, sizeof(int));
+    s.item_number = tw_alloc_array(p->arena, (size_t)p->item_count + 1, sizeof(int));
+    memset(s.number, -1, sizeof(int) * ((size_t)n + 1));
     if (n > WHOLE)
         find_cuts(p, order, cut);
     tw_live live = {start_bytes(p), 0};
     for (int from = 0, to; from < n; from = to) {
         for (to = from + 1; to < n && !cut[to]; to++)
             ;
-        tw_live best = {live.bytes, live.bytes};
-        memcpy(scratch, left, sizeof(int) * ((size_t)p->item_count + 1));
+        const tw_live start = {live.bytes, live.bytes};
+        tw_live given = start;
+        memcpy(s.scratch, left, item_bytes);
         for (int i = from; i < to; i++)
-            run_task(p, order[i], scratch, &best);
-        if (to - from > 2 && to - from <= LARGEST) {
-            tw_region r = {.p = p, .arena = tw_arena_new(), .task = order + from};
-            r.count = to - from;
-            r.words = r.count / 64 + 1;
-            r.number = number;
-            r.left = scratch;
-            r.left_at_start = left;
-            r.limit = best.peak;
-            for (int i = from; i < to; i++)
-                number[order[i]] = i - from;
-            tw_live start = {live.bytes, live.bytes};
-            search_region(&r, start, r.count <= WHOLE ? WIDE : NARROW, order + from);
-            for (int i = from; i < to; i++)
-                number[order[i]] = -1;
-            tw_arena_free(r.arena);
-        }
+            run_task(p, order[i], s.scratch, &given);
+        if (to - from > 2 && to - from <= LARGEST)
+            order_region(&s, order + from, to - from, start, given.peak);
         for (int i = from; i < to; i++)
             run_task(p, order[i], left, &live);
     }

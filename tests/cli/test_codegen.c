@@ -353,9 +353,11 @@ static void test_projects(void **state)
                   "done",
                   p, projects[i].list);
     }
-    json_t *json = parse_json(tw_read("platformio/library.json", NULL));
+    char *text = tw_read("platformio/library.json", NULL);
+    json_t *json = parse_json(text);
     expect_keys(json, "name version build");
     json_decref(json);
+    free(text);
     /* The sketch, with what it takes of the environment. */
     tw_write_text("sketch.cpp", "#include <stdint.h>\n"
                                 "static struct {\n"

@@ -162,12 +162,72 @@ static void large_graphs_are_never_worse(void **state)
     }
 }
 
+/* A block: four branches of a wide and a narrow item each, added up by one task; given breadth first,
+ * which is the worst. It reads the last item there is. */
+static void add_block(tw_graph_case *g, int wide)
+{
+    enum { BRANCHES = 4 };
+    const int from = g->items - 1, first = g->tasks;
+    for (int i = 0; i < 2 * BRANCHES + 1; i++) {
+        const int t = g->tasks++;
+        tw_task *task = &g->task[t];
+        task->reads = g->reads[t];
+        task->makes = g->makes[t];
+        task->after = g->after[t];
+        task->over = -1;
+        task->make_count = 1;
+        task->read_count = i < 2 * BRANCHES ? 1 : BRANCHES;
+        for (int k = 0; k < task->read_count; k++)
+            g->reads[t][k] = i < BRANCHES       ? from
+                             : i < 2 * BRANCHES ? g->makes[first + i - BRANCHES][0]
+                                                : g->makes[first + BRANCHES + k][0];
+        g->item[g->items] = (tw_item){i < BRANCHES ? wide + 16 * i : 16, t, false};
+        g->makes[t][0] = g->items++;
+    }
+}
+
+static int64_t peak_of_blocks(tw_graph_case *g, const int *wide, int blocks)
+{
+    int order[MOST];
+    memset(g, 0, sizeof *g);
+    g->item[g->items++] = (tw_item){16, -1, false};
+    for (int b = 0; b < blocks; b++)
+        add_block(g, wide[b]);
+    for (int t = 0; t < g->tasks; t++)
+        order[t] = t;
+    int64_t found = tw_order_search(g->task, g->tasks, g->item, g->items, order);
+    check_valid(g, order);
+    assert_int_equal(tw_order_peak(g->task, g->tasks, g->item, g->items, order), found);
+    return found;
+}
+
+/* Blocks with nothing beside them take what the widest takes alone, wherever it stands among blocks that
+ * are alike. */
+static void blocks_that_repeat(void **state)
+{
+    (void)state;
+    static tw_graph_case g;
+    static const int rows[][12] = {{64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64},
+                                   {64, 80, 64, 80, 64, 80, 64, 80, 64, 80, 64, 80},
+                                   {64, 64, 64, 64, 64, 64, 64, 96, 64, 64, 64, 64},
+                                   {96, 64, 32, 96, 64, 32, 112, 32, 64, 96, 32, 64}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int64_t most = 0;
+        for (int b = 0; b < 12; b++) {
+            int64_t alone = peak_of_blocks(&g, &rows[i][b], 1);
+            most = alone > most ? alone : most;
+        }
+        assert_int_equal(peak_of_blocks(&g, rows[i], 12), most);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equals_brute_force),
         cmocka_unit_test(equals_brute_force_at_twelve),
         cmocka_unit_test(large_graphs_are_never_worse),
+        cmocka_unit_test(blocks_that_repeat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
