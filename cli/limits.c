@@ -53,15 +53,16 @@ static void print_ends(const tw_report *r, const char *option, const tw_report_t
 
 void cli_report_limits(const tw_report *r, FILE *file)
 {
+    enum { NAME = 32 };
     char bytes[32], name[CLI_VISIBLE];
     if (r->step_count == 0)
         return;
     const tw_report_step *s = &r->steps[r->tightest_step];
-    fprintf(file, "fullest at step %d (%s, %s):", r->tightest_step, cli_visible(s->name, name),
+    fprintf(file, "fullest at step %d (%s, %s):", r->tightest_step, cli_short(s->name, NAME, name),
             s->operator_name);
     const tw_report_buffer *b = next_largest(r, NULL);
     for (int i = 0; b && b->bytes && i < SHOWN; i++, b = next_largest(r, b))
-        fprintf(file, "%s %s %s", i ? "," : "", cli_visible(b->name, name),
+        fprintf(file, "%s %s %s", i ? "," : "", cli_short(b->name, NAME, name),
                 cli_grouped(b->bytes, bytes));
     fputs(b && b->bytes ? ", ...\n" : "\n", file);
     print_ends(r, "input-rows", r->inputs, r->input_count, file);

@@ -161,6 +161,19 @@ const char *cli_visible(const char *text, char room[CLI_VISIBLE])
     return room;
 }
 
+const char *cli_short(const char *text, int width, char room[CLI_VISIBLE])
+{
+    cli_visible(text, room);
+    int n = (int)strlen(room);
+    if (n <= width)
+        return room;
+    char *end = room + n - width + 2;
+    while (((unsigned char)*end & 0xC0) == 0x80)
+        end++; /* whole characters */
+    memcpy(end - 2, "..", 2);
+    return end - 2;
+}
+
 const char *cli_grouped(uint64_t number, char *text)
 {
     char digits[32];

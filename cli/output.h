@@ -36,6 +36,9 @@ cli_terminal cli_terminal_of_stdout(void);
 enum { CLI_VISIBLE = 128 };
 const char *cli_visible(const char *text, char room[CLI_VISIBLE]);
 
+/* The same in at most `width` bytes (3 to CLI_VISIBLE): the end of what is longer, behind "..". */
+const char *cli_short(const char *text, int width, char room[CLI_VISIBLE]);
+
 /* "1,234,567"; text holds at least 32 bytes. */
 const char *cli_grouped(uint64_t number, char *text);
 /* "1x3x32x32", "scalar" for rank 0; text holds at least 80 bytes. */

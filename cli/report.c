@@ -193,9 +193,7 @@ void cli_report_totals(const tw_report *r, FILE *file)
 static void print_name(FILE *file, const char *name, int width)
 {
     char room[CLI_VISIBLE];
-    const char *text = cli_visible(name, room);
-    int n = (int)strlen(text), skip = n > width ? n - width + 2 : 0;
-    fprintf(file, "%s%-*s", skip ? ".." : "", skip ? width - 2 : width, text + skip);
+    fprintf(file, "%-*s", width, cli_short(name, width, room));
 }
 
 /* A bar of `most` characters for value / peak. */
