@@ -170,7 +170,7 @@ const char *cli_short(const char *text, int width, char room[CLI_VISIBLE])
     char *end = room + n - width + 2;
     while (((unsigned char)*end & 0xC0) == 0x80)
         end++; /* whole characters */
-    memcpy(end - 2, "..", 2);
+    end[-1] = end[-2] = '.';
     return end - 2;
 }
 

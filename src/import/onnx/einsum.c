@@ -113,7 +113,8 @@ static void imply_output(tw_einsum *e, int widest)
     e->out.rank = 0;
     for (int i = widest; i > 0; i--)
         e->out.label[e->out.rank++] = (char)i;
-    for (char c = 'A'; c <= 'z'; c++) {
+    for (int letter = 'A'; letter <= 'z'; letter++) {
+        const char c = (char)letter;
         int seen = 0;
         for (int i = 0; i < e->count; i++)
             for (int k = 0; k < e->in[i].rank; k++)
