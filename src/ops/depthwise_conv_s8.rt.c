@@ -135,15 +135,14 @@ static TW_INLINE void ready_weights(const tw_depthwise_job *job, int32_t o, tw_p
                                     const int n)
 {
     static const int8_t none[BLOCK] = {0};
-    const int32_t taps = job->rows * job->columns;
     const int8_t *tap[MOST_TAPS + 1];
     int32_t i, j, t = 0;
     for (i = 0; i < job->rows; i++)
         for (j = 0; j < job->columns; j++)
             tap[t++] = (const int8_t *)job->w + o + i * job->w_row + j * job->w_column;
     tap[t] = none;
-    for (t = 0; t < taps; t += 2)
-        load_pair(ready->w[t / 2], tap[t], tap[t + 1], n);
+    for (i = 0; i < t; i += 2)
+        load_pair(ready->w[i / 2], tap[i], tap[i + 1], n);
 }
 
 /* Where each tap of a pixel's n channels is: in the image, or `zero`. The one behind the last may be

@@ -135,7 +135,7 @@ static tw_status run(const tw_call *call)
 {
     const tw_view *x = &call->in[0], *grid = &call->in[1], *out = &call->out[0];
     const int32_t last = (int32_t)out->tensor->rank - 1;
-    int32_t index[TW_MAX_RANK], begin[TW_MAX_RANK], end[TW_MAX_RANK], k;
+    int32_t index[TW_MAX_RANK] = {0}, begin[TW_MAX_RANK], end[TW_MAX_RANK], k;
     const float *from = (const float *)x->data;
     tw_grid_job job;
     job.attributes = (const tw_grid_sample_attributes *)call->attributes;

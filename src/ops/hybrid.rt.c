@@ -107,7 +107,7 @@ static void each_pixel(const tw_hybrid *h, const tw_view *x, int32_t batch, tw_h
             const float *pixel = from + tw_steps(r, row) + tw_steps(c, t->stride[t->rank - 2]);
             if (to)
                 store(h, pixel, channels, to + ((ptrdiff_t)r * columns + c) * channels);
-            else
+            else if (range)
                 measure(range, pixel, channels);
         }
     }

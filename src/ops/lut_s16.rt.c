@@ -27,7 +27,8 @@ static tw_status span(const tw_span *s)
 {
     const tw_call *call = s->call;
     const tw_lut_s16 *l = (const tw_lut_s16 *)call->blobs[0].data;
-    const void *table = call->blob_count > 1 ? call->blobs[1].data : NULL;
+    const void *table =
+        call->blobs[call->blob_count - 1u].data; /* lines have none, and read none */
     const int16_t *in = (const int16_t *)s->in[0];
     int16_t *out = (int16_t *)s->out;
     int32_t i;

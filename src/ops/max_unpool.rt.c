@@ -58,7 +58,7 @@ static tw_status run(const tw_call *call)
 {
     const tw_view *x = &call->in[0], *numbers = &call->in[1], *out = &call->out[0];
     const int32_t rank = (int32_t)out->tensor->rank;
-    int32_t begin[TW_MAX_RANK], end[TW_MAX_RANK], index[TW_MAX_RANK], to[TW_MAX_RANK];
+    int32_t begin[TW_MAX_RANK], end[TW_MAX_RANK], index[TW_MAX_RANK] = {0}, to[TW_MAX_RANK] = {0};
     float *y = (float *)out->data;
     if (!tw_is_whole(x) || !tw_is_whole(numbers))
         return TW_E_SCHEDULE;

@@ -27,7 +27,7 @@ static bool shape(const tw_shape_call *call)
                              x->rank);
     if (!tw_norm_resolve(a, x->rank, x->dim, &n))
         return TW_SHAPE_UNSUPPORTED(call, "the tensor has too many groups; split it");
-    for (int i = 0; i < call->in_count; i++) {
+    for (int i = 0; i < call->in_count && i < 3; i++) {
         const tw_value *in = call->in[i];
         if (!in)
             continue;

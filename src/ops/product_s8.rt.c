@@ -189,7 +189,7 @@ static void lay(const tw_product_s8 *job, const tw_panel *panel, int32_t from, i
             continue;
         round->total[pixel] = from == 0 ? 0 : round->total[pixel];
         for (i = 0; i < steps; i++)
-            round->total[pixel] += (uint32_t)(0 + x[i]);
+            round->total[pixel] += (uint32_t)(0 + x[i]); /* NOLINT: laid just above */
     }
 }
 

@@ -29,7 +29,7 @@ static bool shape(const tw_shape_call *call)
     const tw_value *in[TW_RECURRENT_OPERANDS] = {NULL};
     for (int i = 0; i < call->in_count; i++)
         in[i] = call->in[i];
-    const tw_shape *x = &in[0]->shape, *w = &in[1]->shape;
+    const tw_shape *x = &call->in[0]->shape, *w = &call->in[1]->shape;
     const int32_t gates = gates_of(call->op);
     const bool cell = call->op->code == TW_OPCODE_peephole_lstm;
     if (x->dtype != TW_F32)

@@ -147,7 +147,9 @@ static void take_apart(const tw_complex_s16 *f, const tw_complex_s16 *twiddle, i
 /* Sample i of x, 0 behind its end. */
 static int16_t sample(const int16_t *x, int32_t count, int32_t i)
 {
-    return i < count ? x[i] : (int16_t)0;
+    if (i < count)
+        return x[i];
+    return 0;
 }
 
 static tw_status run(const tw_call *call)

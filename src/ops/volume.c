@@ -58,10 +58,9 @@ static bool shape(const tw_shape_call *call)
     const tw_conv_attributes *a = call->attributes;
     const tw_window_lists lists = TW_WINDOW_LISTS(a);
     const tw_shape *x = &call->in[0]->shape, *w = &call->in[1]->shape;
+    const bool transposed = is_transposed(call->op);
     const tw_ints *added =
-        is_transposed(call->op)
-            ? &((const tw_conv_transpose_attributes *)call->attributes)->output_pad
-            : NULL;
+        transposed ? &((const tw_conv_transpose_attributes *)call->attributes)->output_pad : NULL;
     if (x->rank != 5 || w->rank != 5)
         return TW_SHAPE_FAIL(call, "input and weights have rank %d and %d; both must be 5", x->rank,
                              w->rank);
@@ -69,7 +68,7 @@ static bool shape(const tw_shape_call *call)
         return TW_SHAPE_UNSUPPORTED(call, "%s and weights of %s; f32 is supported",
                                     tw_dtype_name(x->dtype), tw_dtype_name(w->dtype));
     if (!tw_window_check_lists(call, &lists, SPATIAL) ||
-        (added && !tw_window_check_list(call, "output_pad", added, SPATIAL)))
+        (transposed && !tw_window_check_list(call, "output_pad", added, SPATIAL)))
         return false;
     if (w->dim[0] < 1 || w->dim[4] < 1 || x->dim[4] % a->group != 0 || w->dim[0] % a->group != 0 ||
         w->dim[4] != x->dim[4] / a->group)

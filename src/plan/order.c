@@ -199,7 +199,7 @@ static void rehash(tw_region *r, const tw_level *level)
 static void put(tw_region *r, tw_level *level, const uint64_t *done, tw_live live, int parent,
                 int task)
 {
-    if (level->count * 2 >= r->slots)
+    if (!r->slot || level->count * 2 >= r->slots)
         rehash(r, level);
     uint64_t at = hash_set(done, r->words) & (uint64_t)(r->slots - 1);
     for (; r->slot[at]; at = (at + 1) & (uint64_t)(r->slots - 1)) {

@@ -340,7 +340,7 @@ static tw_status drain(const tw_runner *r, uint32_t index, const tw_view *out)
             (o->rows != TW_ROWS_MAPPED && !is_done(r, index)))
             continue;
         for (k = 0; k < m->output_count; k++)
-            if (m->outputs[k] == o->tensor &&
+            if (m->outputs[k] == o->tensor && /* NOLINTNEXTLINE: every operand's view is made */
                 (!give || give(r->context->drain_user.pointer, k, out[i].row, out[i].rows,
                                out[i].data) != 0))
                 return TW_E_CALLBACK;
