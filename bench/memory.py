@@ -4,84 +4,159 @@ For every int8 model that all take: TensorFlow Lite Micro's arena, which has no 
 memory at each budget; the total of a plan that prefers memory. Wanted: a plan wherever a peer has one, of at
 most 60% of the better peer's bytes; where the input alone is more than 40% of those, of at most the input and
 12 KB.
+
+A peer answers in a process of its own within LIMIT seconds, so that one that hangs or crashes costs its answer
+alone. What peers answer depends on their version, the model's bytes and the budget only: it is kept below the
+build folder.
 """
 
+import hashlib
+import importlib.metadata
 import json
 import os
 import subprocess
 import sys
 import tempfile
 
-from peers import DATA, Micro, Tigris, inputs_of, missing, require_models
+from peers import DATA, ROOT, Micro, Tigris, inputs_of, missing, require_models
 
 BUDGETS = [256, 128, 64, 32, 16]  # KB
+LIMIT = 180  # seconds of a peer's process
+KEPT = os.path.join(ROOT, "build", "bench-memory.json")
+
+
+def answer(peer, folder, budget):
+    """In a process of its own: the bytes as JSON on the last line."""
+    model, x = os.path.join(folder, "model.tflite"), inputs_of(folder)
+    with tempfile.TemporaryDirectory() as work:
+        if peer == "tflite-micro":
+            print("\n" + json.dumps([Micro(model, work, x).ram, 0]))
+        else:
+            engine = Tigris(model, work, x, budget)
+            print("\n" + json.dumps([engine.ram or 0, engine.slow or 0]))
+
+
+class Peers:
+    """Answers of the peers: from the file where they are kept, or asked for."""
+
+    def __init__(self, fresh):
+        self.kept = {}
+        self.versions = {name: importlib.metadata.version(name) for name in ("tflite-micro", "tigris-ml")}
+        if os.path.exists(KEPT) and not fresh:
+            with open(KEPT) as file:
+                self.kept = json.load(file)
+
+    def ask(self, peer, folder, budget=""):
+        """(Bytes of fast and slow memory or None, what it says where it has none.)"""
+        with open(os.path.join(folder, "model.tflite"), "rb") as file:
+            model = hashlib.sha256(file.read()).hexdigest()[:16]
+        key = f"{peer} {self.versions[peer]} {model} {budget}"
+        if key not in self.kept:
+            self.kept[key] = self.measure(peer, folder, budget)
+            os.makedirs(os.path.dirname(KEPT), exist_ok=True)
+            with open(KEPT, "w") as file:
+                json.dump(self.kept, file, indent=1, sort_keys=True)
+        return self.kept[key]
+
+    @staticmethod
+    def measure(peer, folder, budget):
+        try:
+            done = subprocess.run([sys.executable, __file__, "--answer", peer, folder, budget],
+                                  capture_output=True, text=True, timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            return None, f"no answer in {LIMIT} s"
+        if done.returncode:
+            lines = done.stderr.strip().splitlines() or [f"ended with status {done.returncode}"]
+            return None, lines[-1][:100]
+        return json.loads(done.stdout.splitlines()[-1]), ""
 
 
 def ours(program, model, budget):
-    """Bytes of the plan of least memory within the budget; None where there is none."""
+    """Total bytes of the plan of least memory within the budget; None where there is none."""
     done = subprocess.run([program, "analyze", model, "-m", f"{budget}K", "--prefer", "memory", "--json"],
                           capture_output=True, text=True)
     report = json.loads(done.stdout)
     return report["memory"]["total"] if report.get("fits") else None
 
 
-def tigris(model, work, x, budget):
-    """Its fast and slow bytes; None where it finds no plan."""
-    try:
-        engine = Tigris(model, work, x, f"{budget}K")
-        return engine.ram or 0, engine.slow or 0
-    except Exception:  # whatever it raises: no plan
-        return None
-
-
 def verdict(total, better, input_bytes):
+    """What the totals come to, and whether that is what is wanted."""
     if better is None:
         return "no peer fits", True
     if total is None:
         return "a peer fits, we do not", False
     most = max(0.6 * better, input_bytes + 12288 if input_bytes > 0.4 * better else 0)
-    return f"{total / better:4.0%} of it", total <= most
+    return f"{total / better:.0%} of it", total <= most
 
 
-def bench(program, folder, budgets):
-    """Rows of one model; None where a peer does not take it."""
+def compare(program, folder, peers, budgets):
+    """(Arena, input bytes, rows of (budget, TiGrIS's bytes, ours, words, good)) of one model; None and the reason
+    where it is not one that all take."""
     model, x = os.path.join(folder, "model.tflite"), inputs_of(folder)
     if not x or any(one.dtype.name != "int8" for one in x):
-        return None
-    good = True
-    with tempfile.TemporaryDirectory() as work:
-        try:
-            arena = Micro(model, work, x).ram
-            Tigris(model, work, x)
-        except Exception as error:
-            print(f"{os.path.basename(folder)}\n  left out: a peer says: {str(error).splitlines()[0][:90]}\n")
-            return None
-        inputs = sum(one.nbytes for one in x)
-        print(f"{os.path.basename(folder)}: input {inputs:,} bytes, TensorFlow Lite Micro's arena {arena:,}")
-        for budget in budgets:
-            theirs, total = tigris(model, work, x, budget), ours(program, model, budget)
-            fitting = [arena] if arena <= budget * 1024 else []
-            better = min(fitting + ([sum(theirs)] if theirs else []), default=None)
-            words, ok = verdict(total, better, inputs)
-            good &= ok
-            peer = f"{theirs[0]:,} + {theirs[1]:,}" if theirs else "-"
-            mine = f"{total:,}" if total else "-"
-            print(f"  {budget:>4} KB   tilewright {mine:>9}   TiGrIS {peer:>19}   {words}{'' if ok else '   ABOVE'}", flush=True)
-    print()
-    return good
+        return None, ""
+    arena, why = peers.ask("tflite-micro", folder)
+    if not arena:
+        return None, f"TensorFlow Lite Micro: {why}"
+    taken, why = peers.ask("tigris-ml", folder, "64M")
+    if not taken:
+        return None, f"TiGrIS: {why}"
+    inputs, rows = sum(one.nbytes for one in x), []
+    for budget in budgets:
+        theirs, _ = peers.ask("tigris-ml", folder, f"{budget}K")
+        total = ours(program, model, budget)
+        fitting = [arena[0]] if arena[0] <= budget * 1024 else []
+        better = min(fitting + ([sum(theirs)] if theirs else []), default=None)
+        rows.append((budget, theirs, total, *verdict(total, better, inputs)))
+    return (arena[0], inputs, rows), ""
+
+
+def number(n):
+    return f"{n:,}" if n else "-"
+
+
+def show(name, arena, inputs, rows):
+    print(f"{name}: input {inputs:,} bytes, TensorFlow Lite Micro's arena {arena:,}")
+    for budget, theirs, total, words, good in rows:
+        peer = f"{theirs[0]:,} + {theirs[1]:,}" if theirs else "-"
+        print(f"  {budget:>4} KB   tilewright {number(total):>9}   TiGrIS {peer:>19}   {words}{'' if good else '   ABOVE'}")
+    print(flush=True)
+
+
+def show_markdown(name, arena, inputs, rows):
+    for budget, theirs, total, words, good in rows:
+        peer = f"{theirs[0]:,} + {theirs[1]:,}" if theirs else "-"
+        words = words.removesuffix(" of it").replace("no peer fits", "-").replace("a peer fits, we do not", "none")
+        print(f"| {name} | {inputs:,} | {budget} | {number(total)} | {arena:,} | {peer} | {words if good else f'**{words}**'} |",
+              flush=True)
+        name = ""
 
 
 def main():
     program, *rest = sys.argv[1:]
+    if program == "--answer":
+        return answer(*rest)
     part = next((word for word in rest if not word.startswith("-")), "")
     if missing("tflite_micro") | missing("tigris"):
         sys.exit(77)
     require_models()
-    root = os.path.join(DATA, "models", "tflite")
-    found = [bench(program, os.path.join(root, name), BUDGETS[::2] if "--quick" in rest else BUDGETS)
-             for name in sorted(os.listdir(root)) if part in name]
-    taken = [good for good in found if good is not None]
-    print(f"{sum(taken)} of {len(taken)} models within what is wanted at every budget")
+    root, peers, results, left_out = os.path.join(DATA, "models", "tflite"), Peers("--fresh" in rest), [], []
+    if "--md" in rest:
+        print("| model | input | budget, KB | tilewright | TensorFlow Lite Micro | TiGrIS, fast + slow | of the better |")
+        print("|---|---:|---:|---:|---:|---:|---:|")
+    for name in sorted(os.listdir(root)):
+        if part not in name or not os.path.exists(os.path.join(root, name, "model.tflite")):
+            continue
+        found, why = compare(program, os.path.join(root, name), peers, BUDGETS[::2] if "--quick" in rest else BUDGETS)
+        if found:
+            (show_markdown if "--md" in rest else show)(name, *found)
+            results.append(found[2])
+        elif why:
+            left_out.append(f"left out: {name}: {why}")
+    print("\n" + "\n".join(left_out))
+    rows = [row for result in results for row in result]
+    print(f"{sum(all(row[4] for row in result) for result in results)} of {len(results)} models within what is wanted at "
+          f"every budget, {sum(row[4] for row in rows)} of {len(rows)} rows")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ static void print_report(const tw_report *r, FILE *file)
             cli_visible(r->model_name, name), r->format, r->operators,
             cli_grouped(r->parameters, a), cli_grouped(r->macs, b));
     cli_report_totals(r, file);
+    cli_report_traffic(r, file);
     fprintf(file, "layer by layer, nothing in place: %s bytes; bound for this order: %s bytes\n",
             cli_grouped(r->layerwise, a), cli_grouped(r->bound, b));
     fprintf(file, "smallest budget that works: %s bytes; transposes: %d inside, %d at the ends\n",

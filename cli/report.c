@@ -9,6 +9,8 @@
 
 /* ---- JSON ---- */
 
+static const char *const region_names[TW_MAX_REGIONS] = {"constant", "fast", "state", "slow"};
+
 static void set_number(json_t *object, const char *key, uint64_t number)
 {
     json_object_set_new(object, key, json_integer((json_int_t)number));
@@ -29,6 +31,19 @@ json_t *cli_json_tensors(const tw_report_tensor *tensors, int count)
         json_array_append_new(array, one);
     }
     return array;
+}
+
+/* By memory: {fast, slow, state, flash}, each {read, written}. */
+json_t *cli_json_traffic(const tw_traffic *traffic)
+{
+    json_t *object = json_object();
+    for (int r = 0; r < TW_MAX_REGIONS; r++) {
+        json_t *one = json_object();
+        set_number(one, "read", traffic->read[r]);
+        set_number(one, "written", traffic->written[r]);
+        json_object_set_new(object, r == TW_REGION_CONSTANT ? "flash" : region_names[r], one);
+    }
+    return object;
 }
 
 static json_t *json_segments(const tw_report *r)
@@ -66,6 +81,8 @@ static json_t *json_steps(const tw_report *r)
         set_number(one, "constants", s->constant_bytes);
         set_number(one, "live", s->live_bytes);
         set_number(one, "macs", s->macs);
+        set_number(one, "calls", s->calls);
+        json_object_set_new(one, "traffic", cli_json_traffic(&s->traffic));
         json_array_append_new(array, one);
     }
     return array;
@@ -76,8 +93,6 @@ static const char *const use_names[] = {
     [TW_BUFFER_MEMORY] = "step memory",    [TW_BUFFER_STATE] = "state",
     [TW_BUFFER_CONTEXT] = "context",
 };
-
-static const char *const region_names[TW_MAX_REGIONS] = {"constant", "fast", "state", "slow"};
 
 static json_t *json_buffers(const tw_report *r)
 {
@@ -140,6 +155,8 @@ void cli_report_json(const tw_report *r, json_t *object)
     set_number(slow, "traffic_read", r->slow.traffic_read);
     set_number(slow, "traffic_written", r->slow.traffic_written);
     json_object_set_new(object, "slow", slow);
+    json_object_set_new(object, "traffic", cli_json_traffic(&r->traffic));
+    set_number(object, "calls", r->calls);
     set_number(object, "smallest_budget", r->smallest_budget);
     set_number(object, "transposes", (uint64_t)r->transposes);
     set_number(object, "boundary_transposes", (uint64_t)r->boundary_transposes);
@@ -187,6 +204,17 @@ void cli_report_totals(const tw_report *r, FILE *file)
     fprintf(file, "flash  %s bytes (weights %s, plan %s)\n", cli_grouped(r->flash.total, a),
             cli_grouped(r->flash.weights, b), cli_grouped(r->flash.plan, c));
     print_rolling(r, file);
+}
+
+void cli_report_traffic(const tw_report *r, FILE *file)
+{
+    char a[32], b[32], c[32], d[32];
+    fprintf(
+        file, "a run  %s calls of kernels; they read %s and write %s bytes, and read %s of flash\n",
+        cli_grouped(r->calls, a),
+        cli_grouped(r->traffic.read[TW_REGION_FAST] + r->traffic.read[TW_REGION_STATE], b),
+        cli_grouped(r->traffic.written[TW_REGION_FAST] + r->traffic.written[TW_REGION_STATE], c),
+        cli_grouped(r->traffic.read[TW_REGION_CONSTANT], d));
 }
 
 /* Exactly `width` characters for a name, its end where it is longer. */

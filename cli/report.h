@@ -8,11 +8,16 @@
 /* Sets the keys that scripts may rely on: fits, memory, flash, layerwise, ... */
 void cli_report_json(const tw_report *report, json_t *object);
 
+json_t *cli_json_traffic(const tw_traffic *traffic);
+
 /* What an input or output is: {name, dtype, shape, scale, zero_point}. */
 json_t *cli_json_tensors(const tw_report_tensor *tensors, int count);
 
 /* Memory and flash in a few lines; `head` stands before them. */
 void cli_report_totals(const tw_report *report, FILE *file);
+
+/* What a run reads and writes, by memory. */
+void cli_report_traffic(const tw_report *report, FILE *file);
 
 /* A row a step: name, operator, output, band, bytes alive, multiply-accumulates. */
 void cli_report_steps(const tw_report *report, const cli_terminal *terminal, FILE *file);

@@ -1,17 +1,19 @@
 /* analyze --trace: every firing of a run, held against the plan: rows in order, none twice, none left
- * out, no more than the step's band. */
+ * out, no more than the step's band, and of every memory as much read and written as was predicted. */
 #include "trace.h"
 
 #include <stdio.h>
 
 #include "base/diag.h"
 #include "host/session.h"
+#include "host/traffic.h"
 #include "report.h"
 
 typedef struct cli_tracer {
     const tw_session *session;
-    int64_t *next;  /* by step: the row that comes next */
-    uint32_t wrong; /* step whose rows came otherwise, or UINT32_MAX */
+    int64_t *next;       /* by step: the row that comes next */
+    uint32_t wrong;      /* step whose rows came otherwise, or UINT32_MAX */
+    tw_traffic *traffic; /* by step */
     bool quiet;
 } cli_tracer;
 
@@ -35,6 +37,7 @@ static int on_firing(void *user, tw_context *context, const tw_firing *f)
     if (f->row != t->next[f->step] || (uint32_t)f->rows > s->model.steps[f->step].band)
         t->wrong = f->step;
     t->next[f->step] += f->rows;
+    tw_traffic_add(&s->model, f, &t->traffic[f->step]);
     if (!t->quiet)
         printf("%6u  step %3u  rows %4d to %4d  %s\n", context->firings, f->step, f->row,
                f->row + f->rows - 1, cli_visible(s->step_names[f->step], name));
@@ -55,28 +58,50 @@ static bool is_complete(cli_tracer *t)
     return true;
 }
 
+/* Did every step move what the planner said it would? */
+static bool moved_as_predicted(tw_cli *cli, const cli_tracer *t, const tw_report *r)
+{
+    for (int i = 0; i < r->step_count; i++)
+        if (!tw_traffic_equal(&t->traffic[i], &r->steps[i].traffic))
+            return tw_fail(&cli->diag, TW_CODE_FAILED, r->steps[i].name, r->steps[i].operator_name,
+                           "it read or wrote another number of bytes than was predicted");
+    return true;
+}
+
+static bool trace(tw_cli *cli, cli_tracer *tracer, tw_session *session, const tw_report *report)
+{
+    size_t steps = (size_t)session->model.step_count + 1;
+    tracer->next = tw_alloc_array(session->arena, steps, sizeof *tracer->next);
+    tracer->traffic = tw_alloc_array(session->arena, steps, sizeof *tracer->traffic);
+    tw_set_hook(&session->context, on_firing, tracer);
+    if (!tw_session_run(session, &cli->diag))
+        return false;
+    if (!is_complete(tracer))
+        return tw_fail(&cli->diag, TW_CODE_FAILED, session->step_names[tracer->wrong], NULL,
+                       "its rows were not computed as the plan says");
+    return moved_as_predicted(cli, tracer, report);
+}
+
 bool cli_trace(tw_cli *cli, const tw_compiled *compiled)
 {
     tw_session session;
-    cli_tracer tracer = {&session, NULL, UINT32_MAX, cli->json_wanted};
-    bool ok = tw_session_open(&session, compiled->plan, compiled->plan_bytes, &cli->diag);
-    if (ok) {
-        tracer.next = tw_alloc_array(session.arena, (size_t)session.model.step_count + 1,
-                                     sizeof *tracer.next);
-        tw_set_hook(&session.context, on_firing, &tracer);
-        ok = tw_session_run(&session, &cli->diag);
-    }
-    if (ok && !is_complete(&tracer))
-        ok = tw_fail(&cli->diag, TW_CODE_FAILED, session.step_names[tracer.wrong], NULL,
-                     "its rows were not computed as the plan says");
+    cli_tracer tracer = {&session, NULL, UINT32_MAX, NULL, cli->json_wanted};
+    bool ok = tw_session_open(&session, compiled->plan, compiled->plan_bytes, &cli->diag) &&
+              trace(cli, &tracer, &session, &compiled->report);
     if (ok && cli->json_wanted) {
+        tw_traffic measured = {{0}, {0}};
+        for (uint32_t i = 0; i < session.model.step_count; i++)
+            tw_traffic_sum(&tracer.traffic[i], &measured);
         json_t *trace = json_object();
         json_object_set_new(trace, "firings", json_integer(session.context.firings));
         json_object_set_new(trace, "moved", json_integer(session.context.moved));
+        json_object_set_new(trace, "traffic", cli_json_traffic(&measured));
         json_object_set_new(cli->json, "trace", trace);
     } else if (ok) {
-        printf("%u calls, %u bytes moved; every row once, in order, in bands as planned\n",
-               session.context.firings, session.context.moved);
+        printf(
+            "%u calls, %u bytes moved; every row once, in order, in bands as planned; every memory "
+            "read and written as predicted\n",
+            session.context.firings, session.context.moved);
     }
     tw_session_close(&session);
     return ok;

@@ -116,6 +116,13 @@ void tw_compile_options_default(tw_compile_options *options);
 
 /* --- report ----------------------------------------------------------------------------------- */
 
+/* Bytes that kernels are given to read and to write in a run, by TW_REGION_*: at every call the rows
+ * that its views hold, and the constants that it reads (which lie in flash). Results that are complete
+ * only when their step is count once. */
+typedef struct tw_traffic {
+    uint64_t read[TW_MAX_REGIONS], written[TW_MAX_REGIONS];
+} tw_traffic;
+
 typedef struct tw_report_step {
     const char *name; /* of the node, or "" */
     const char *operator_name;
@@ -129,7 +136,10 @@ typedef struct tw_report_step {
     uint32_t scratch, memory; /* bytes */
     uint32_t constant_bytes;  /* weights and tables it reads */
     uint32_t live_bytes;      /* sum of the buffers live while it runs, slow memory included */
-    uint64_t macs;
+    uint64_t macs, work;      /* multiply-accumulates; those or element operations */
+    uint32_t calls;           /* of its kernel, a run */
+    tw_traffic traffic;
+    double cycles; /* estimated, of a small core (src/backends/costs.def); 0: not estimated */
 } tw_report_step;
 
 typedef struct tw_report_segment {
@@ -200,6 +210,9 @@ typedef struct tw_report {
         uint32_t bytes;
         uint64_t traffic_read, traffic_written; /* bytes a run */
     } slow;
+    tw_traffic traffic;       /* of all steps */
+    uint64_t calls;           /* of kernels, a run */
+    double cycles;            /* of all steps */
     uint32_t smallest_budget; /* the least `-m` that works with these options */
     int transposes;           /* inside the graph */
     int boundary_transposes;  /* at inputs and outputs, from TW_IO_KEEP */

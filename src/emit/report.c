@@ -37,6 +37,9 @@ static void report_steps(const tw_schedule *s, tw_report *report)
         r->memory = step->lowering.memory;
         r->constant_bytes = constant_bytes_of(s, step);
         r->macs = node->op->macs ? node->op->macs(node) : 0;
+        r->work = step->work;
+        r->calls = step->calls;
+        r->traffic = step->traffic;
     }
     for (int b = 0; b < s->buffer_count; b++)
         for (int i = s->buffers[b].first; i <= s->buffers[b].last && i < s->step_count; i++)
@@ -82,22 +85,20 @@ static void report_buffers(const tw_schedule *s, tw_report *report)
     report->buffer_count = s->buffer_count;
 }
 
-/* Bytes that steps read from and write to slow memory in one run. */
+/* What the steps move, in all. */
 static void report_traffic(const tw_schedule *s, tw_report *report)
 {
-    for (int i = 0; i < s->step_count; i++) {
-        const tw_node *node = s->steps[i].node;
-        for (int k = 0; k < node->in_count + node->out_count; k++) {
-            bool out = k >= node->in_count;
-            const tw_value *v = out ? node->out[k - node->in_count] : node->in[k];
-            int b = v ? s->places[v->index].buffer : -1;
-            if (b < 0 || s->buffers[b].region != TW_REGION_SLOW)
-                continue;
-            *(out ? &report->slow.traffic_written : &report->slow.traffic_read) +=
-                tw_shape_bytes(&v->shape);
+    for (int i = 0; i < report->step_count; i++) {
+        const tw_report_step *step = &report->steps[i];
+        for (int r = 0; r < TW_MAX_REGIONS; r++) {
+            report->traffic.read[r] += step->traffic.read[r];
+            report->traffic.written[r] += step->traffic.written[r];
         }
+        report->calls += step->calls;
     }
     report->slow.bytes = s->region_bytes[TW_REGION_SLOW];
+    report->slow.traffic_read = report->traffic.read[TW_REGION_SLOW];
+    report->slow.traffic_written = report->traffic.written[TW_REGION_SLOW];
 }
 
 static bool is_conversion(const tw_node *node)

@@ -315,6 +315,7 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
     if (!s->smallest_budget)
         return refuse_by_rows(options, diag);
     account(s);
+    tw_plan_traffic(s);
     s->bound = tw_live_peak(s, false, &s->bound_step);
     if (s->region_bytes[TW_REGION_FAST] > INT32_MAX)
         return tw_fail(diag, TW_CODE_UNSUPPORTED, NULL, NULL,

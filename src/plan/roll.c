@@ -217,6 +217,8 @@ static bool fire(tw_roll_state *s, int step, int32_t rows, tw_roll_run *run, int
     if (s->r->bed.stream >= 0 && s->r->streams[s->r->bed.stream].producer == step)
         keep_lead(s, s->made[step] + rows, run);
     run->firings++;
+    if (s->r->fired)
+        s->r->fired(s->r->fired_user, step, t->accumulates ? s->taken[step] : s->made[step], rows);
     if (t->accumulates) {
         s->taken[step] += rows;
         if (s->taken[step] == t->extent)
@@ -268,7 +270,8 @@ static int advance_source(tw_roll_state *s, int32_t *held)
             continue;
         int32_t present = tw_min32(s->arrived[i], in->extent) - s->base[i];
         int32_t space = in->whole || s->arrived[i] >= in->extent ? TW_ALL_ROWS : in->rows - present;
-        int32_t rows = tw_min32(r->source_band, space);
+        int32_t left = s->arrived[i] < in->extent ? in->extent - s->arrived[i] : TW_ALL_ROWS;
+        int32_t rows = tw_min32(tw_min32(r->source_band, left), space);
         if (rows <= 0)
             return -1;
         s->arrived[i] += rows;

@@ -54,6 +54,9 @@ typedef struct tw_roll_bed {
     int stream; /* -1: there is none */
 } tw_roll_bed;
 
+/* Told of every firing of a simulated run: rows made before it (or taken), rows it makes (or takes). */
+typedef void (*tw_roll_fired)(void *user, int step, int32_t row, int32_t rows);
+
 typedef struct tw_roll {
     tw_roll_step *steps;
     int step_count;
@@ -61,6 +64,8 @@ typedef struct tw_roll {
     int stream_count;
     int32_t source_band; /* rows by which a source advances */
     tw_roll_bed bed;
+    tw_roll_fired fired; /* or null */
+    void *fired_user;
 } tw_roll;
 
 /* What a run did. */

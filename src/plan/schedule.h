@@ -39,6 +39,8 @@ typedef struct tw_step {
     tw_rowmap map[TW_MAX_OPERANDS]; /* of the inputs */
     int segment;
     int scratch, memory; /* buffers, or -1; the steps of a segment share one scratch */
+    uint32_t calls;      /* of its kernel in a run, and what they move (plan/traffic.c) */
+    tw_traffic traffic;
 } tw_step;
 
 /* How much of a value is kept while its segment rolls. */
@@ -110,6 +112,8 @@ uint32_t tw_fast_total(const tw_schedule *schedule);
 /* Move one more buffer to slow memory: the largest where the fast part is tightest. False: nothing
  * is left to move. */
 bool tw_spill(tw_schedule *schedule);
+/* What a run of the plan as it stands will read and write: the calls and the traffic of every step. */
+void tw_plan_traffic(tw_schedule *schedule);
 /* Offsets in one region for all buffers, or for those of uses up to `most` in the order ACTIVATION,
  * MEMORY, STATE; SCRATCH; CONTEXT: what the ones before would take alone. `nodes`: of the search, a try
  * (20,000 take about a tenth of a second). Returns its bytes. */
