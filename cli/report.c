@@ -210,7 +210,7 @@ void cli_report_traffic(const tw_report *r, FILE *file)
 {
     char a[32], b[32], c[32], d[32];
     fprintf(
-        file, "a run  %s calls of kernels; they read %s and write %s bytes, and read %s of flash\n",
+        file, "a run  %s calls of kernels; %s bytes read, %s written, %s of flash read\n",
         cli_grouped(r->calls, a),
         cli_grouped(r->traffic.read[TW_REGION_FAST] + r->traffic.read[TW_REGION_STATE], b),
         cli_grouped(r->traffic.written[TW_REGION_FAST] + r->traffic.written[TW_REGION_STATE], c),
