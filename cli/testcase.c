@@ -44,7 +44,8 @@ static bool read_pb_tensors(tw_cli *cli, const char *folder, const char *role,
             return true;
         if (!tw_tensor_read(cli->arena, path, NULL, &tensor, &cli->diag))
             return false;
-        (*fixtures)[*count] = (cli_fixture){tensor.name, tensor.shape, tensor.data, 1, false};
+        (*fixtures)[*count] = (cli_fixture){
+            .name = tensor.name, .shape = tensor.shape, .data = tensor.data, .steps = 1};
     }
     return fail(cli, folder, "more than 256 tensors in one data set");
 }
@@ -87,7 +88,8 @@ static tw_dtype dtype_by_long_name(const char *name)
     return TW_NO_DTYPE;
 }
 
-/* "1x3x32", "scalar". */
+/* "1x3x32", "scalar". Leading extents of 1 that are more than a tensor's axes are left out, as importers
+ * do. */
 static bool parse_extents(const char *text, tw_dtype dtype, tw_shape *shape)
 {
     int32_t dim[TW_MAX_RANK];
@@ -97,6 +99,8 @@ static bool parse_extents(const char *text, tw_dtype dtype, tw_shape *shape)
         for (const char *at = text;; at++) {
             char *end;
             long extent = strtol(at, &end, 10);
+            if (rank == TW_MAX_RANK && dim[0] == 1)
+                memmove(dim, dim + 1, (size_t)--rank * sizeof *dim);
             if (end == at || extent < 0 || rank == TW_MAX_RANK || (*end && *end != 'x'))
                 return false;
             bytes *= extent ? extent : 1;
@@ -138,6 +142,26 @@ static bool read_data(tw_cli *cli, const char *folder, const char *name, const t
     return true;
 }
 
+/* The data of a row that says no shape: as many tensors as its steps, all of the file. */
+static bool read_steps(tw_cli *cli, const char *folder, char *const *column, cli_fixture *fixture)
+{
+    const int32_t one = 1;
+    const tw_shape element = tw_shape_of(fixture->shape.dtype, 1, &one);
+    char *end;
+    long steps = strtol(column[STEPS], &end, 10);
+    if (end == column[STEPS] || *end || steps < 1)
+        return fail(cli, folder, "a row of io.tsv without a shape does not say how many steps");
+    if (!read_data(cli, folder, column[FILE_NAME], &element, fixture))
+        return false;
+    if (fixture->steps % (uint64_t)steps != 0)
+        return fail(cli, folder, "a file of io.tsv does not divide into its steps");
+    const int32_t elements = (int32_t)(fixture->steps / (uint64_t)steps);
+    fixture->shape = tw_shape_of(element.dtype, 1, &elements);
+    fixture->any_shape = true;
+    fixture->steps = (uint64_t)steps;
+    return true;
+}
+
 /* One row into the test. */
 static bool read_row(tw_cli *cli, const char *folder, char *column[COLUMNS], int columns,
                      cli_testcase *one)
@@ -150,13 +174,19 @@ static bool read_row(tw_cli *cli, const char *folder, char *column[COLUMNS], int
                     "a row of io.tsv does not have the columns role, name, dtype, "
                     "shape, steps, file");
     tw_dtype dtype = dtype_by_long_name(column[DTYPE]);
-    if (dtype == TW_NO_DTYPE || !parse_extents(column[SHAPE], dtype, &shape))
+    bool open = !column[SHAPE][0] && !state;
+    shape = tw_shape_of(dtype, 0, NULL);
+    if (dtype == TW_NO_DTYPE || (!open && !parse_extents(column[SHAPE], dtype, &shape)))
         return fail(cli, folder, "a type or shape in io.tsv cannot be read");
     if (one->input_count == MAX_FIXTURES || one->output_count == MAX_FIXTURES)
         return fail(cli, folder, "io.tsv has more than 256 rows");
-    cli_fixture fixture = {column[NAME], shape, NULL, 1, strcmp(column[ROLE], "const") == 0};
+    cli_fixture fixture = {.name = column[NAME],
+                           .shape = shape,
+                           .steps = 1,
+                           .constant = strcmp(column[ROLE], "const") == 0};
     bool file = columns > FILE_NAME && column[FILE_NAME][0];
-    if (file && !read_data(cli, folder, column[FILE_NAME], &shape, &fixture))
+    if (file && !(open ? read_steps(cli, folder, column, &fixture)
+                       : read_data(cli, folder, column[FILE_NAME], &shape, &fixture)))
         return false;
     if (state) {
         char *arrow = strchr(column[NAME], '>');
@@ -164,7 +194,8 @@ static bool read_row(tw_cli *cli, const char *folder, char *column[COLUMNS], int
             return fail(cli, folder, "a state in io.tsv is not written OUTPUT>INPUT");
         *arrow = 0;
         one->links[one->link_count++] = (cli_test_link){one->output_count, one->input_count};
-        one->inputs[one->input_count++] = (cli_fixture){arrow + 1, shape, NULL, 1, false};
+        one->inputs[one->input_count++] =
+            (cli_fixture){.name = arrow + 1, .shape = shape, .steps = 1};
         one->outputs[one->output_count++] = fixture;
         return true;
     }

@@ -9,6 +9,7 @@
 typedef struct cli_fixture {
     const char *name; /* "" when the test has none */
     tw_shape shape;
+    bool any_shape;      /* the test does not say one: `shape` is a vector of as many elements */
     const uint8_t *data; /* null: zero at the first step, then fed from an output */
     uint64_t steps;      /* tensors in data */
     bool constant;       /* the same at every step, by the test's own word */

@@ -21,6 +21,13 @@ static uint64_t load_bits(uint32_t bytes, const void *element)
     }
 }
 
+/* The bits that count: any byte but 0 is true. */
+static uint64_t load_value(tw_dtype dtype, const void *element)
+{
+    uint64_t bits = load_bits(tw_dtype_bytes(dtype), element);
+    return dtype == TW_BOOL ? bits != 0 : bits;
+}
+
 static bool is_float(tw_dtype dtype)
 {
     return dtype == TW_F32 || dtype == TW_F16 || dtype == TW_BF16 || dtype == TW_F64;
@@ -102,8 +109,8 @@ bool tw_compare(tw_dtype dtype, int64_t count, const void *got, const void *want
     uint32_t bytes = tw_dtype_bytes(dtype);
     int64_t before = difference->differing;
     for (int64_t i = 0; i < count; i++) {
-        uint64_t a = load_bits(bytes, (const char *)got + (size_t)i * bytes);
-        uint64_t b = load_bits(bytes, (const char *)want + (size_t)i * bytes);
+        uint64_t a = load_value(dtype, (const char *)got + (size_t)i * bytes);
+        uint64_t b = load_value(dtype, (const char *)want + (size_t)i * bytes);
         if (a == b || agrees(dtype, a, b, tolerance, difference))
             continue;
         if (difference->differing++ == 0) {

@@ -336,7 +336,23 @@ static void test_verify_folder(void **state)
     tw_result r = tw_process("verify case");
     expect_status(r, 1);
     expect_text(r.err, "output n");
+    /* Rows of rank 0, and rows that leave the shape to the model. */
+    tw_write_text("case/model.twir", "graph \"g\" {\n  input  %x : f32[]\n"
+                                     "  %y : f32[] = Relu (%x)\n  output %y\n}\n");
+    tw_write("case/steps.bin", x, 3 * sizeof *x);
+    tw_write("case/y.bin", (float[]){0, 1, 0}, 3 * sizeof *x);
+    tw_write_text("case/io.tsv", "role\tname\tdtype\tshape\tsteps\tfile\n"
+                                 "in\tx\tfloat32\tscalar\t3\tsteps.bin\n"
+                                 "out\ty\tfloat32\t\t3\ty.bin\n");
+    expect_status(tw_process("verify case"), 0);
+    tw_write("case/y.bin", (float[]){0, 1, 1}, 3 * sizeof *x);
+    expect_status(tw_process("verify case"), 1);
+    tw_write("case/y.bin", (float[]){0, 1}, 2 * sizeof *x);
+    r = tw_process("verify case");
+    expect_status(r, 1);
+    expect_text(r.err, "does not divide into its steps");
     unlink("case/final.bin");
+    tw_write_text("case/io.tsv", table);
     expect_status(tw_process("verify case"), 1);
     unlink("case/io.tsv");
     r = tw_process("verify case");

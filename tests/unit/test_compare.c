@@ -58,6 +58,12 @@ static void test_integers(void **state)
     d = tw_no_difference();
     assert_false(tw_compare(TW_S64, 1, low, high, &exact, 0, &d));
     assert_true(d.max_ulp == UINT64_MAX);
+    /* Files of goldens hold what some program had in its memory: any byte but 0 is true. */
+    static const uint8_t truth[] = {1, 0, 241}, same[] = {241, 0, 1}, other[] = {1, 1, 1};
+    d = tw_no_difference();
+    assert_true(tw_compare(TW_BOOL, 3, truth, same, &exact, 0, &d));
+    assert_false(tw_compare(TW_BOOL, 3, truth, other, &exact, 0, &d));
+    assert_int_equal(d.first, 1);
 }
 
 static void test_strides(void **state)
