@@ -18,8 +18,29 @@ static const char *const refused_operators[] = {
     "nested_while",
     "unidirectional_sequence_lstm_quantized",
 };
-/* Its int8 sum is declared FLOAT32, and the golden is what the bytes happen to mean as floats. */
-static const char *const damaged[] = {"add_quantized_int8"};
+/* The tensor between its two ADDs is declared FLOAT32 where both operands are int8. TensorFlow Lite Micro
+ * then adds the int8 bytes as if they were floats, four times as many as the operands have, so that its
+ * golden depends on what lies behind them in its memory. TensorFlow Lite itself and this importer take the
+ * sum for int8; with one scale everywhere and zero points of 0 the result is x + x + x, held in range
+ * twice, which is computed here. */
+static const char damaged[] = "add_quantized_int8";
+
+static int8_t held(int sum)
+{
+    return (int8_t)(sum < INT8_MIN ? INT8_MIN : sum > INT8_MAX ? INT8_MAX : sum);
+}
+
+static void expect_sums(tw_arena *arena, tw_model_folder *folder)
+{
+    assert_int_equal(folder->row_count, 2);
+    size_t count = folder->rows[0].bytes * (size_t)folder->rows[0].steps;
+    int8_t *want = tw_alloc(arena, count);
+    for (size_t i = 0; i < count; i++) {
+        int x = ((const int8_t *)folder->rows[0].data)[i];
+        want[i] = held(held(x + x) + x);
+    }
+    folder->rows[1].data = (uint8_t *)want;
+}
 
 #define HAS(list, name) has(list, sizeof(list) / sizeof *(list), name)
 
@@ -53,13 +74,12 @@ static void must_pass(tw_arena *arena, const tw_model_folder *folder)
 }
 
 typedef struct counts {
-    int passed, refused, left;
+    int passed, refused;
 } counts;
 
 static void report(const char *what, counts c)
 {
-    printf("%s: %d equal to their goldens, %d refused by name, %d not comparable\n", what, c.passed,
-           c.refused, c.left);
+    printf("%s: %d equal to their goldens, %d refused by name\n", what, c.passed, c.refused);
 }
 
 static void test_models(void **state)
@@ -67,7 +87,7 @@ static void test_models(void **state)
     (void)state;
     tw_arena *arena = tw_arena_new();
     const char *data = tw_test_data(arena, "models/tflite");
-    counts c = {0, 0, 0};
+    counts c = {0, 0};
     if (!data) {
         tw_arena_free(arena);
         skip();
@@ -90,7 +110,7 @@ static void test_operators(void **state)
     (void)state;
     tw_arena *arena = tw_arena_new();
     const char *place = tw_test_archive(arena, "op-models/litert-f674577.tar.xz");
-    counts c = {0, 0, 0};
+    counts c = {0, 0};
     if (!place) {
         tw_arena_free(arena);
         skip();
@@ -100,9 +120,9 @@ static void test_operators(void **state)
         tw_arena *own = tw_arena_new();
         tw_model_folder folder;
         tw_model_folder_read(own, tw_format(own, "%s/%s", root, *name), "model.tflite", &folder);
-        if (HAS(damaged, *name))
-            c.left++;
-        else if (HAS(refused_operators, *name))
+        if (strcmp(damaged, *name) == 0)
+            expect_sums(own, &folder);
+        if (HAS(refused_operators, *name))
             must_be_refused(own, &folder), c.refused++;
         else
             must_pass(own, &folder), c.passed++;
@@ -119,7 +139,7 @@ static void check_own(const char *what, bool strict, int count)
 {
     tw_arena *arena = tw_arena_new();
     const char *root = tw_format(arena, "tests/data/tflite-%s", what);
-    counts c = {0, 0, 0};
+    counts c = {0, 0};
     for (const char **name = tw_test_folders(arena, root); *name; name++) {
         tw_model_folder folder;
         tw_model_folder_read(arena, tw_format(arena, "%s/%s", root, *name), "model.tflite",
