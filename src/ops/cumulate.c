@@ -1,5 +1,6 @@
 /* CumSum and CumProd: records. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "ops/cumulate.h"
 
@@ -27,6 +28,14 @@ static tw_rowmap rows(const tw_node *node, int input, int axis)
     return axis >= rank || tw_axis(a->axis, rank) == axis ? tw_rows_once() : tw_rows_identity();
 }
 
+/* The largest a sum can become, in the input's steps. */
+static double greatest_sum(const tw_cumulate_attributes *a, int32_t n, int32_t zero)
+{
+    double low = a->start + (double)n * (INT8_MIN - zero);
+    double high = a->start + (double)n * (INT8_MAX - zero);
+    return fmax(fmax(-low, high), abs(a->start));
+}
+
 /* The sum itself is exact; shifted left as far as TFLite does it (19), or as 32 bits allow, it is
  * rescaled once a result. */
 static bool lower_s8(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)
@@ -47,7 +56,8 @@ static bool lower_s8(const tw_node *node, tw_arena *arena, tw_lowering *lowering
                        "%d int8 elements at a ratio of scales of %g; keep it in f32", (int)n,
                        ratio);
     t->left = 19;
-    while (t->left > 0 && ldexp(255.0 * n, t->left) > 2147483647.0)
+    double greatest = greatest_sum(a, n, in->quant.zero_point[0]);
+    while (t->left > 0 && ldexp(greatest, t->left) > 2147483647.0)
         t->left--;
     tw_quantize_multiplier(ldexp(ratio, -t->left), &t->multiplier, &t->shift);
     if (t->shift > 0) { /* a left shift could lose bits: leave that to the first one */
@@ -65,7 +75,11 @@ static bool lower_s8(const tw_node *node, tw_arena *arena, tw_lowering *lowering
 
 static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)
 {
+    const tw_cumulate_attributes *a = node->attributes;
     bool scaled = node->in[0]->quant.count || node->out[0]->quant.count;
+    if (a->start != 0 && !(node->in[0]->shape.dtype == TW_S8 && scaled))
+        return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
+                       "a start other than 0 needs int8 with scales");
     return node->in[0]->shape.dtype == TW_S8 && scaled ? lower_s8(node, arena, lowering, diag)
                                                        : tw_lower_plain(node, lowering, diag);
 }
@@ -106,5 +120,7 @@ static bool in_place(const tw_node *node, int input)
 RECORD(cum_sum, "CumSum", "out[i] = sum of x[0..i] along `axis`",
        PLAIN "; s8 with one scale a tensor, at most 2^23 elements along the axis",
        TW_SAMPLE("s8", "s8[1,6,5] quant(scale=0.05, zero=-9)", "-128", "128",
-                 " : s8[1,6,5] quant(scale=0.3, zero=4)", "CumSum (%x) {axis=2}"));
+                 " : s8[1,6,5] quant(scale=0.3, zero=4)", "CumSum (%x) {axis=2}")
+           TW_SAMPLE("s8 from 9", "s8[1,6,5] quant(scale=0.05, zero=-9)", "-128", "128",
+                     " : s8[1,6,5] quant(scale=0.3, zero=4)", "CumSum (%x) {axis=2, start=9}"));
 RECORD(cum_prod, "CumProd", "out[i] = product of x[0..i] along `axis`", PLAIN, "");

@@ -64,7 +64,7 @@ static void lane_s8(const tw_call *call, const tw_lane *l)
     const tw_cumulate_table *t = (const tw_cumulate_table *)call->blobs[0].data;
     const int32_t in_zero = call->in[0].tensor->zero_point;
     const int32_t out_zero = call->out[0].tensor->zero_point;
-    int32_t sum = 0, j;
+    int32_t sum = a->start, j;
     for (j = 0; j < l->n; j++) {
         const int32_t i = a->reverse ? l->n - 1 - j : j, at = i - l->first;
         const int32_t x = *(const int8_t *)(const void *)(l->from + i * l->from_step) - in_zero;
@@ -87,6 +87,7 @@ static tw_status run_s8(const tw_call *call)
 
 static tw_status check_s8(const tw_call *call, uint64_t *work)
 {
+    const tw_cumulate_attributes *a = (const tw_cumulate_attributes *)call->attributes;
     const tw_tensor *in, *out;
     const tw_cumulate_table *t;
     const tw_status status = check(call, TW_S8, work);
@@ -99,8 +100,8 @@ static tw_status check_s8(const tw_call *call, uint64_t *work)
         in->zero_point < INT8_MIN || in->zero_point > INT8_MAX || out->zero_point < INT8_MIN ||
         out->zero_point > INT8_MAX || call->clamp_low.s32 < INT8_MIN ||
         call->clamp_high.s32 > INT8_MAX || call->clamp_low.s32 > call->clamp_high.s32 ||
-        in->dim[tw_axis(((const tw_cumulate_attributes *)call->attributes)->axis,
-                        (int32_t)in->rank)] > TW_CUMULATE_S8_MOST)
+        a->start < -255 || a->start > 255 ||
+        in->dim[tw_axis(a->axis, (int32_t)in->rank)] > TW_CUMULATE_S8_MOST)
         return TW_E_CHECK;
     return TW_OK;
 }

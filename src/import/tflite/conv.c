@@ -3,7 +3,7 @@
 
 /* A bias in units of the sums, whatever its own scale says: the kernels take it so. One of int16
  * becomes int64, as the reference sums. */
-static tw_value *bias_of(tw_tfl_node *n, int i)
+tw_value *tw_tfl_bias(tw_tfl_node *n, int i)
 {
     tw_value *bias = tw_tfl_in(n, i);
     if (bias)
@@ -16,7 +16,7 @@ static tw_value *bias_of(tw_tfl_node *n, int i)
 static tw_value *convolve(tw_tfl_node *n, const char *op, tw_value *x, tw_value *w,
                           const tw_tfl_window *window, int64_t group, tw_clamp clamp)
 {
-    tw_value *in[] = {x, tw_tfl_weights(n, x, w, TW_TFL_HYBRID), bias_of(n, 2)};
+    tw_value *in[] = {x, tw_tfl_weights(n, x, w, TW_TFL_HYBRID), tw_tfl_bias(n, 2)};
     tw_setting settings[] = {tw_set_ints("stride", 2, window->stride),
                              tw_set_ints("dilation", 2, window->dilation),
                              tw_set_ints("pad_begin", 2, window->begin),
@@ -46,7 +46,7 @@ bool tw_tfl_op_conv_2d(tw_tfl_node *n)
     if (depth < 1 || channels % depth != 0)
         return TW_TFL_FAIL(n, "weights for %d channels do not divide the input's %d", (int)depth,
                            (int)channels);
-    return tw_tfl_pads(n, &x->shape, tw_tfl_byte(n, TW_FIELD(Conv2D, padding), 0), &window) &&
+    return tw_tfl_pads(n, &x->shape, 2, tw_tfl_byte(n, TW_FIELD(Conv2D, padding), 0), &window) &&
            tw_tfl_activation(n, tw_tfl_byte(n, TW_FIELD(Conv2D, fused_activation_function), 0),
                              &clamp) &&
            tw_tfl_set(n, 0, convolve(n, "Conv", x, w, &window, channels / depth, clamp));
@@ -84,7 +84,7 @@ bool tw_tfl_op_depthwise_conv_2d(tw_tfl_node *n)
                    tw_tfl_int(n, TW_FIELD(DepthwiseConv2D, stride_w), 0)},
         .dilation = {tw_tfl_int(n, TW_FIELD(DepthwiseConv2D, dilation_h_factor), 1),
                      tw_tfl_int(n, TW_FIELD(DepthwiseConv2D, dilation_w_factor), 1)}};
-    return tw_tfl_pads(n, &x->shape, tw_tfl_byte(n, TW_FIELD(DepthwiseConv2D, padding), 0),
+    return tw_tfl_pads(n, &x->shape, 2, tw_tfl_byte(n, TW_FIELD(DepthwiseConv2D, padding), 0),
                        &window) &&
            tw_tfl_activation(
                n, tw_tfl_byte(n, TW_FIELD(DepthwiseConv2D, fused_activation_function), 0),
@@ -95,10 +95,11 @@ bool tw_tfl_op_depthwise_conv_2d(tw_tfl_node *n)
 
 /* The pads and additions that make of x, spread, the `extent` outputs that the file asks for: padded as
  * the convolution that the operator transposes. */
-static bool transposed_axis(tw_tfl_node *n, int64_t x, int64_t extent, int padding,
+bool tw_tfl_transposed_axis(tw_tfl_node *n, int64_t x, int64_t extent, int padding,
                             tw_tfl_window *window, int64_t *added, int i)
 {
-    int64_t stride = window->stride[i], kernel = window->kernel[i];
+    int64_t stride = window->stride[i];
+    int64_t kernel = (window->kernel[i] - 1) * window->dilation[i] + 1;
     if (stride < 1 || extent < 1 || x < 1)
         return TW_TFL_FAIL(n, "stride %lld, %lld elements in and %lld out on spatial axis %d",
                            (long long)stride, (long long)x, (long long)extent, i);
@@ -114,7 +115,7 @@ static bool transposed_axis(tw_tfl_node *n, int64_t x, int64_t extent, int paddi
 
 /* The shape of the result: input 0; where that is not known, as the file declares it, which is all
  * that the reference looks at. */
-static bool result_extents(tw_tfl_node *n, tw_tfl_list *extents)
+bool tw_tfl_result_extents(tw_tfl_node *n, tw_tfl_list *extents)
 {
     tw_value *shape = tw_tfl_in(n, 0);
     if (!shape || tw_build_constant(n->b, shape) || !tw_tfl_wants(n, 0))
@@ -129,11 +130,11 @@ static bool result_extents(tw_tfl_node *n, tw_tfl_list *extents)
 
 bool tw_tfl_op_transpose_conv(tw_tfl_node *n)
 {
-    tw_value *w = tw_tfl_in(n, 1), *x = tw_tfl_in(n, 2), *bias = bias_of(n, 3);
+    tw_value *w = tw_tfl_in(n, 1), *x = tw_tfl_in(n, 2), *bias = tw_tfl_bias(n, 3);
     tw_tfl_list extents;
     tw_clamp clamp;
     int64_t added[2];
-    if (!x || !w || !result_extents(n, &extents) ||
+    if (!x || !w || !tw_tfl_result_extents(n, &extents) ||
         !tw_tfl_activation(n, tw_tfl_byte(n, TW_FIELD(TransposeConv, fused_activation_function), 0),
                            &clamp))
         return false;
@@ -145,10 +146,11 @@ bool tw_tfl_op_transpose_conv(tw_tfl_node *n)
     int padding = tw_tfl_byte(n, TW_FIELD(TransposeConv, padding), 0);
     tw_tfl_window window = {.kernel = {w->shape.dim[1], w->shape.dim[2]},
                             .stride = {tw_tfl_int(n, TW_FIELD(TransposeConv, stride_h), 0),
-                                       tw_tfl_int(n, TW_FIELD(TransposeConv, stride_w), 0)}};
+                                       tw_tfl_int(n, TW_FIELD(TransposeConv, stride_w), 0)},
+                            .dilation = {1, 1}};
     for (int i = 0; i < 2; i++)
-        if (!transposed_axis(n, x->shape.dim[1 + i], extents.v[1 + i], padding, &window, &added[i],
-                             i))
+        if (!tw_tfl_transposed_axis(n, x->shape.dim[1 + i], extents.v[1 + i], padding, &window,
+                                    &added[i], i))
             return false;
     tw_value *in[] = {x, tw_tfl_weights(n, x, w, TW_TFL_DEQUANTIZED), bias};
     const tw_setting settings[] = {tw_set_ints("stride", 2, window.stride),

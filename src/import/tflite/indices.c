@@ -288,10 +288,12 @@ bool tw_tfl_op_cumsum(tw_tfl_node *n)
     int axis;
     if (!x || !number_in(n, 1, "the axis", &given) || !tw_tfl_axis(n, given, x->shape.rank, &axis))
         return false;
-    const tw_setting *settings =
-        TW_SETTINGS(tw_set_int("axis", axis),
-                    tw_set_int("exclusive", tw_tfl_flag(n, TW_FIELD(Cumsum, exclusive))),
-                    tw_set_int("reverse", tw_tfl_flag(n, TW_FIELD(Cumsum, reverse))));
+    /* The reference's sums of int8 begin at minus the zero point. */
+    bool scaled = x->shape.dtype == TW_S8 && x->quant.count == 1;
+    const tw_setting *settings = TW_SETTINGS(
+        tw_set_int("axis", axis), tw_set_int("start", scaled ? -x->quant.zero_point[0] : 0),
+        tw_set_int("exclusive", tw_tfl_flag(n, TW_FIELD(Cumsum, exclusive))),
+        tw_set_int("reverse", tw_tfl_flag(n, TW_FIELD(Cumsum, reverse))));
     return tw_tfl_set(n, 0, tw_tfl_compute(n, 0, "CumSum", &x, 1, settings, tw_tfl_no_clamp()));
 }
 

@@ -275,12 +275,15 @@ static bool pad_axis(tw_tfl_node *n, int64_t extent, int padding, tw_tfl_window 
     return true;
 }
 
-bool tw_tfl_pads(tw_tfl_node *n, const tw_shape *x, int padding, tw_tfl_window *w)
+bool tw_tfl_pads(tw_tfl_node *n, const tw_shape *x, int spatial, int padding, tw_tfl_window *w)
 {
     if (padding != TW_TFL_PADDING_SAME && padding != TW_TFL_PADDING_VALID)
         return TW_TFL_FAIL(n, "padding %d is neither SAME nor VALID", padding);
-    if (x->rank != 4)
-        return TW_TFL_FAIL(n, "the input has rank %d; it must be batch, height, width, channels",
-                           x->rank);
-    return pad_axis(n, x->dim[1], padding, w, 0) && pad_axis(n, x->dim[2], padding, w, 1);
+    if (x->rank != spatial + 2)
+        return TW_TFL_FAIL(n, "the input has rank %d; it must be batch, %sheight, width, channels",
+                           x->rank, spatial == 3 ? "depth, " : "");
+    for (int i = 0; i < spatial; i++)
+        if (!pad_axis(n, x->dim[1 + i], padding, w, i))
+            return false;
+    return true;
 }

@@ -8,7 +8,7 @@ static bool read_window(tw_tfl_node *n, const tw_value *x, tw_tfl_window *window
                               .stride = {tw_tfl_int(n, TW_FIELD(Pool2D, stride_h), 0),
                                          tw_tfl_int(n, TW_FIELD(Pool2D, stride_w), 0)},
                               .dilation = {1, 1}};
-    return tw_tfl_pads(n, &x->shape, tw_tfl_byte(n, TW_FIELD(Pool2D, padding), 0), window) &&
+    return tw_tfl_pads(n, &x->shape, 2, tw_tfl_byte(n, TW_FIELD(Pool2D, padding), 0), window) &&
            tw_tfl_activation(n, tw_tfl_byte(n, TW_FIELD(Pool2D, fused_activation_function), 0),
                              clamp);
 }

@@ -109,6 +109,9 @@
     F(While, 0, cond_subgraph_index) F(While, 1, body_subgraph_index)                              \
     F(BatchMatMul, 0, adj_x) F(BatchMatMul, 1, adj_y)                                              \
     F(Cumsum, 0, exclusive) F(Cumsum, 1, reverse)                                                  \
+    F(Conv3D, 0, padding) F(Conv3D, 1, stride_d) F(Conv3D, 2, stride_w) F(Conv3D, 3, stride_h)     \
+    F(Conv3D, 4, fused_activation_function) F(Conv3D, 5, dilation_d_factor)                        \
+    F(Conv3D, 6, dilation_w_factor) F(Conv3D, 7, dilation_h_factor)                                \
     F(VarHandle, 0, container) F(VarHandle, 1, shared_name)                                        \
     F(Gelu, 0, approximate)
 
@@ -137,7 +140,8 @@ enum {
     TW_TFL_OPTIONS_ResizeNearest = 74, TW_TFL_OPTIONS_LeakyRelu = 75, TW_TFL_OPTIONS_MirrorPad = 77,
     TW_TFL_OPTIONS_SplitV = 79, TW_TFL_OPTIONS_ReverseSequence = 87, TW_TFL_OPTIONS_If = 92,
     TW_TFL_OPTIONS_While = 93, TW_TFL_OPTIONS_DepthToSpace = 94, TW_TFL_OPTIONS_BatchMatMul = 101,
-    TW_TFL_OPTIONS_Cumsum = 102, TW_TFL_OPTIONS_CallOnce = 103, TW_TFL_OPTIONS_VarHandle = 111,
+    TW_TFL_OPTIONS_Cumsum = 102, TW_TFL_OPTIONS_CallOnce = 103, TW_TFL_OPTIONS_Conv3D = 106,
+    TW_TFL_OPTIONS_VarHandle = 111,
     TW_TFL_OPTIONS_Gelu = 116
 };
 
