@@ -11,11 +11,10 @@ static bool shape(const tw_shape_call *call)
 {
     const tw_concat_attributes *a = call->attributes;
     const tw_shape *first = &call->in[0]->shape;
-    int axis = tw_axis(a->axis, first->rank);
+    int axis = tw_shape_axis(call, a->axis);
     int64_t total = 0;
     if (axis < 0)
-        return TW_SHAPE_FAIL(call, "axis %d does not exist in a tensor of rank %d", (int)a->axis,
-                             first->rank);
+        return false;
     for (int i = 0; i < call->in_count; i++) {
         if (!call->in[i])
             return TW_SHAPE_FAIL(call, "input %d is missing", i);

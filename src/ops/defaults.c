@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "ops/axes.h"
+
 bool tw_shape_default(const tw_shape_call *call)
 {
     for (int i = 0; i < call->out_count; i++)
@@ -16,6 +18,20 @@ tw_rowmap tw_rows_default(const tw_node *node, int input, int axis)
     const tw_shape *in = &node->in[input]->shape, *out = &node->out[0]->shape;
     bool same = axis < out->rank && in->rank == out->rank && in->dim[axis] == out->dim[axis];
     return same ? tw_rows_identity() : tw_rows_whole();
+}
+
+int tw_shape_axis(const tw_shape_call *call, int32_t axis)
+{
+    const int rank = call->in[0]->shape.rank, found = tw_axis(axis, rank);
+    if (found < 0)
+        TW_SHAPE_FAIL(call, "axis %d does not exist in a tensor of rank %d", (int)axis, rank);
+    return found;
+}
+
+tw_rowmap tw_rows_along(const tw_node *node, int input, int axis, int32_t along)
+{
+    const int rank = node->in[input]->shape.rank;
+    return axis >= rank || tw_axis(along, rank) == axis ? tw_rows_once() : tw_rows_identity();
 }
 
 int tw_signature_of(const tw_value *value)

@@ -14,18 +14,15 @@ TW_ATTRIBUTE_TABLE(log_softmax, TW_LOG_SOFTMAX_ATTRIBUTES);
 static bool shape(const tw_shape_call *call)
 {
     const tw_log_softmax_attributes *a = call->attributes;
-    int rank = call->in[0]->shape.rank;
-    if (tw_axis(a->axis, rank) < 0)
-        return TW_SHAPE_FAIL(call, "axis %d does not exist in a tensor of rank %d", (int)a->axis,
-                             rank);
+    if (tw_shape_axis(call, a->axis) < 0)
+        return false;
     return tw_shape_default(call);
 }
 
 static tw_rowmap rows(const tw_node *node, int input, int axis)
 {
     const tw_log_softmax_attributes *a = node->attributes;
-    int rank = node->in[input]->shape.rank;
-    return axis >= rank || tw_axis(a->axis, rank) == axis ? tw_rows_once() : tw_rows_identity();
+    return tw_rows_along(node, input, axis, a->axis);
 }
 
 /* A lane along the band axis is read whole for every band: then nothing may be written over it. */

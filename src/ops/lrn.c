@@ -9,10 +9,8 @@ TW_ATTRIBUTE_TABLE(lrn, TW_LRN_ATTRIBUTES);
 static bool shape(const tw_shape_call *call)
 {
     const tw_lrn_attributes *a = call->attributes;
-    int rank = call->in[0]->shape.rank;
-    if (tw_axis(a->axis, rank) < 0)
-        return TW_SHAPE_FAIL(call, "axis %d does not exist in a tensor of rank %d", (int)a->axis,
-                             rank);
+    if (tw_shape_axis(call, a->axis) < 0)
+        return false;
     if (call->in[0]->shape.dtype != TW_F32)
         return TW_SHAPE_UNSUPPORTED(call, "x is %s; convert it to f32",
                                     tw_dtype_name(call->in[0]->shape.dtype));
@@ -22,8 +20,7 @@ static bool shape(const tw_shape_call *call)
 static tw_rowmap rows(const tw_node *node, int input, int axis)
 {
     const tw_lrn_attributes *a = node->attributes;
-    int rank = node->in[input]->shape.rank;
-    return axis >= rank || tw_axis(a->axis, rank) == axis ? tw_rows_once() : tw_rows_identity();
+    return tw_rows_along(node, input, axis, a->axis);
 }
 
 static uint64_t macs(const tw_node *node)

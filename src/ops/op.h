@@ -151,6 +151,11 @@ bool tw_shape_default(const tw_shape_call *call);
 tw_rowmap tw_rows_default(const tw_node *node, int input, int axis);
 bool tw_lower_default(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag);
 
+/* The attribute `axis` as one of the first input's, 0..rank-1; -1, said, where it has none such. */
+int tw_shape_axis(const tw_shape_call *call, int32_t axis);
+/* Rows of what works along axis `along` (as attributes name it): at once there, else one by one. */
+tw_rowmap tw_rows_along(const tw_node *node, int input, int axis, int32_t along);
+
 /* The op's kernel with this signature, or null. */
 const tw_kernel *tw_op_kernel(const tw_opdef *op, int signature);
 /* The signature for plain (unquantised) arithmetic on a type: f32, s32, s64, u8, bool, ...; int8

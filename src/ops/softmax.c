@@ -17,10 +17,8 @@ TW_ATTRIBUTE_TABLE(softmax, TW_SOFTMAX_ATTRIBUTES);
 static bool shape(const tw_shape_call *call)
 {
     const tw_softmax_attributes *a = call->attributes;
-    int rank = call->in[0]->shape.rank;
-    if (tw_axis(a->axis, rank) < 0)
-        return TW_SHAPE_FAIL(call, "axis %d does not exist in a tensor of rank %d", (int)a->axis,
-                             rank);
+    if (tw_shape_axis(call, a->axis) < 0)
+        return false;
     if (!tw_shape_default(call))
         return false;
     const tw_dtype in = call->in[0]->shape.dtype, out = (tw_dtype)a->dtype;
@@ -34,8 +32,7 @@ static bool shape(const tw_shape_call *call)
 static tw_rowmap rows(const tw_node *node, int input, int axis)
 {
     const tw_softmax_attributes *a = node->attributes;
-    int rank = node->in[input]->shape.rank;
-    return axis >= rank || tw_axis(a->axis, rank) == axis ? tw_rows_once() : tw_rows_identity();
+    return tw_rows_along(node, input, axis, a->axis);
 }
 
 static void fill_table(tw_softmax_table *t, double scale)

@@ -12,10 +12,9 @@ static bool shape(const tw_shape_call *call)
 {
     const tw_top_indices_attributes *a = call->attributes;
     const tw_shape *x = &call->in[0]->shape;
-    int axis = tw_axis(a->axis, x->rank);
+    int axis = tw_shape_axis(call, a->axis);
     if (axis < 0)
-        return TW_SHAPE_FAIL(call, "axis %d does not exist in a tensor of rank %d", (int)a->axis,
-                             x->rank);
+        return false;
     if (a->k < 0 || a->k > x->dim[axis])
         return TW_SHAPE_FAIL(call, "%d elements of %d are asked for", (int)a->k, (int)x->dim[axis]);
     if (a->dtype != TW_S64 && a->dtype != TW_S32)
@@ -33,8 +32,7 @@ static bool shape(const tw_shape_call *call)
 static tw_rowmap rows(const tw_node *node, int input, int axis)
 {
     const tw_top_indices_attributes *a = node->attributes;
-    int rank = node->in[input]->shape.rank;
-    return axis >= rank || tw_axis(a->axis, rank) == axis ? tw_rows_once() : tw_rows_identity();
+    return tw_rows_along(node, input, axis, a->axis);
 }
 
 static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)

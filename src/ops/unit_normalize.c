@@ -10,10 +10,9 @@ static bool shape(const tw_shape_call *call)
 {
     const tw_unit_normalize_attributes *a = call->attributes;
     const tw_shape *x = &call->in[0]->shape;
-    int axis = tw_axis(a->axis, x->rank);
+    int axis = tw_shape_axis(call, a->axis);
     if (axis < 0)
-        return TW_SHAPE_FAIL(call, "axis %d does not exist in a tensor of rank %d", (int)a->axis,
-                             x->rank);
+        return false;
     if (x->dtype != TW_S8)
         return TW_SHAPE_UNSUPPORTED(call, "a tensor of %s; it is for s8, L2Normalize for f32",
                                     tw_dtype_name(x->dtype));
@@ -26,8 +25,7 @@ static bool shape(const tw_shape_call *call)
 static tw_rowmap rows(const tw_node *node, int input, int axis)
 {
     const tw_unit_normalize_attributes *a = node->attributes;
-    int rank = node->in[input]->shape.rank;
-    return axis >= rank || tw_axis(a->axis, rank) == axis ? tw_rows_once() : tw_rows_identity();
+    return tw_rows_along(node, input, axis, a->axis);
 }
 
 static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)
