@@ -3,6 +3,7 @@
 
 #include "ops/ledger.h"
 #include "ops/prepare.h"
+#include "ops/product.h"
 #include "ops/window_shape.h"
 
 TW_ATTRIBUTE_TABLE(conv, TW_CONV_ATTRIBUTES);
@@ -49,6 +50,22 @@ static uint64_t macs(const tw_node *node)
     return outputs * ((uint64_t)tw_shape_elements(w) / (uint64_t)w->dim[0]);
 }
 
+/* The int8 kernel takes pixels in panels (visit_s8); a panel's outputs of one group lie beside inputs of
+ * another, so that only a single group's are known to be read first. */
+static tw_overlap overlap(const tw_node *node)
+{
+    const tw_conv_attributes *a = node->attributes;
+    const tw_window_lists lists = TW_WINDOW_LISTS(a);
+    const tw_shape *w = &node->in[1]->shape;
+    int64_t taps = tw_shape_elements(w) / w->dim[0];
+    bool copied =
+        a->group == 1 && (taps <= TW_PANEL_COPIED_TAPS || w->dim[0] <= TW_PANEL_COPIED_OUTPUTS);
+    return tw_window_overlap(node, &lists, w->dim + 1,
+                             node->in[0]->shape.dtype != TW_S8 ? TW_WALK_ROWS
+                             : copied                          ? TW_WALK_COPIED
+                                                               : TW_WALK_PANELS);
+}
+
 static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)
 {
     const tw_shape *w = &node->in[1]->shape;
@@ -57,6 +74,7 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
                                  lowering, diag);
     if (!tw_lower_default(node, arena, lowering, diag))
         return false;
+    lowering->overlap = overlap(node);
     int32_t taps = (int32_t)(tw_shape_elements(w) / w->dim[0]);
     if (w->dtype == TW_S8)
         return tw_prepare_channels(

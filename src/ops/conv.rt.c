@@ -114,6 +114,8 @@ static void visit_s8(const void *of, const tw_patch *patch)
     for (pixel = 0; pixel < patch->pixels; pixel++)
         if (tw_panel_add(all->panel, patch, x + pixel * p->x_pixel, y + pixel * p->y_pixel))
             flush(all);
+    if (patch->closes && all->panel->count > 0)
+        flush(all);
 }
 
 tw_status tw_conv_run(const tw_call *call, tw_conv_job *job, tw_patch_function visit, void *context)

@@ -53,6 +53,10 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
                                  tw_image_elements(&node->in[0]->shape), arena, lowering, diag);
     if (!tw_lower_default(node, arena, lowering, diag))
         return false;
+    const tw_depthwise_conv_attributes *a = node->attributes;
+    const tw_window_lists lists = TW_WINDOW_LISTS(a);
+    lowering->overlap = tw_window_overlap(
+        node, &lists, w->dim, node->in[0]->shape.dtype == TW_S8 ? TW_WALK_PANELS : TW_WALK_ROWS);
     int32_t taps = (int32_t)(tw_shape_elements(w) / channels);
     if (w->dtype != TW_S8)
         return true;

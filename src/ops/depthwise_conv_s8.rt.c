@@ -240,6 +240,8 @@ static void visit_s8(const void *of, const tw_patch *patch)
     for (pixel = 0; pixel < patch->pixels; pixel++)
         if (tw_panel_add(all->panel, patch, x + pixel * job->x_pixel, y + pixel * job->y_pixel))
             flush(all);
+    if (patch->closes && all->panel->count > 0)
+        flush(all);
 }
 
 static tw_status run_s8(const tw_call *call)

@@ -68,6 +68,14 @@ static inline tw_rowmap tw_rows_mapped(int64_t num, int64_t den, int64_t off, in
     return (tw_rowmap){TW_ROWS_MAPPED, (int32_t)num, (int32_t)den, (int32_t)off, (int32_t)off2};
 }
 
+/* How near the output of one call may lie to input 0 in shared memory, in bytes from the input's first to
+ * the output's first: at least `below` below it, or at least `above` above it. Of whole, dense tensors.
+ * may false: never. */
+typedef struct tw_overlap {
+    bool may;
+    int64_t below, above;
+} tw_overlap;
+
 /* A node as a kernel will run it: the back end's answer. */
 typedef struct tw_lowering {
     const tw_kernel *kernel;
@@ -85,6 +93,8 @@ typedef struct tw_lowering {
         const void *data;
         int32_t stride[TW_MAX_RANK];
     } stored[TW_MAX_OPERANDS];
+    tw_overlap
+        overlap; /* what this kernel allows; where several may be linked, what all of them do */
     /* Bit i: the kernel does not read constant input i, its content is in the tables; the plan
      * leaves the operand absent and does not carry the elements. */
     uint32_t unread;

@@ -94,6 +94,9 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
                        "no kernel for %s; convert the input to f32 or quantised s8",
                        tw_dtype_name(x->shape.dtype));
     tw_lower_clamp(node, lowering);
+    const tw_pool_attributes *a = node->attributes;
+    const tw_window_lists lists = TW_WINDOW_LISTS(a);
+    lowering->overlap = tw_window_overlap(node, &lists, a->kernel.v, TW_WALK_ROWS);
     if ((x->quant.count == 0 && y->quant.count == 0) || y->shape.dtype == TW_S64)
         return true; /* plain numbers */
     if (x->shape.dtype == TW_S8)

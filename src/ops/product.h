@@ -61,6 +61,10 @@ enum { TW_PANEL_PIXELS = 4 };
 enum { TW_PANEL_PIXELS = 2 };
 #endif
 
+/* On every target: a panel has at most so many pixels; it writes nothing before it has read all of them
+ * where they have no more taps, or it no more outputs, than this (plans rely on it: tw_window_overlap). */
+enum { TW_PANEL_MOST_PIXELS = 4, TW_PANEL_COPIED_TAPS = 128, TW_PANEL_COPIED_OUTPUTS = 32 };
+
 typedef struct tw_panel {
     int32_t count;
     struct {

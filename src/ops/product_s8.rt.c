@@ -14,6 +14,12 @@ enum { PIXELS = TW_PANEL_PIXELS, TAPS = 128, OUTPUTS = 32, STEP = 4 };
 enum { PIXELS = TW_PANEL_PIXELS, TAPS = 128, OUTPUTS = 32, STEP = 1 };
 #endif
 
+typedef char tw_panel_promise[(int)PIXELS <= (int)TW_PANEL_MOST_PIXELS &&
+                                      (int)TAPS >= (int)TW_PANEL_COPIED_TAPS &&
+                                      (int)OUTPUTS >= (int)TW_PANEL_COPIED_OUTPUTS
+                                  ? 1
+                                  : -1];
+
 typedef struct tw_round {
     int16_t x[PIXELS][TAPS] __attribute__((aligned(8)));
     uint32_t sum[PIXELS][OUTPUTS];

@@ -57,6 +57,7 @@ typedef struct tw_taps {
 /* A view as an image; what is present of it: begin[i] <= index < end[i] on each axis. */
 typedef struct tw_image {
     int32_t dim[4], stride[4], begin[4], end[4];
+    uintptr_t low, high; /* addresses: of the first byte present, behind the last */
 } tw_image;
 
 /* Input elements from a window's first tap to its last, both included. */
@@ -99,11 +100,14 @@ typedef struct tw_patch {
     tw_taps rows, columns; /* both empty, or neither */
     ptrdiff_t in;  /* elements from the input view's data to the first tap inside, channel 0 */
     ptrdiff_t out; /* from the output view's data to the first pixel's first channel present */
+    int closes;    /* no pixel behind it may be begun before its own and those before it are done */
 } tw_patch;
 
 typedef void (*tw_patch_function)(const void *job, const tw_patch *patch);
 
-/* Call `visit` for every pixel present in `out`. Taps count as inside only where `in` has their
+/* Call `visit` for every pixel present in `out`, row after row: from the first on, or, where `out` begins
+ * within the memory of `in`, from the last one back, so that it overwrites rows that are done with (what
+ * that takes, tw_window_overlap knows). Along a row always from the first column on. Taps count as inside only where `in` has their
  * rows and columns; with the rows that the operator's row map promises, that is all of the input's.
  * TW_E_DATA: the input lacks a batch or channels. */
 tw_status tw_window_walk(const tw_window_spans *w, const tw_image *in, const tw_image *out,

@@ -68,6 +68,7 @@ void tw_image_of(const tw_view *view, tw_image *image)
 {
     const tw_tensor *t = view->tensor;
     int missing = 4 - (int)t->rank; /* 1 when there are no rows */
+    size_t last = 0;
     int i, axis;
     image->dim[1] = 1;
     image->stride[1] = 0;
@@ -83,6 +84,10 @@ void tw_image_of(const tw_view *view, tw_image *image)
     axis = view->axis == 0 ? 0 : view->axis + missing;
     image->begin[axis] = view->row;
     image->end[axis] = view->row + view->rows;
+    for (i = 0; i < 4; i++)
+        last += (size_t)(image->end[i] - image->begin[i] - 1) * (size_t)image->stride[i];
+    image->low = (uintptr_t)view->data;
+    image->high = image->low + (last + 1) * tw_dtype_bytes(t->dtype);
 }
 
 static tw_taps taps_inside(const tw_span *s, int32_t begin, int32_t end, int32_t o)
@@ -164,12 +169,14 @@ static void find_patch(const tw_window_spans *w, const tw_image *in, const tw_im
 }
 
 static void walk_row(const tw_window_spans *w, const tw_image *in, const tw_image *out,
-                     int32_t batch, tw_patch *patch, tw_patch_function visit, const void *job)
+                     int32_t batch, int backwards, tw_patch *patch, tw_patch_function visit,
+                     const void *job)
 {
     tw_taps inside = taps_inside(&w->axis[0], in->begin[1], in->end[1], patch->row);
     int32_t x;
     for (x = out->begin[2]; x < out->end[2]; x += patch->pixels) {
         find_patch(w, in, out, batch, inside, x, patch);
+        patch->closes = backwards && x + patch->pixels >= out->end[2];
         visit(job, patch);
     }
 }
@@ -177,19 +184,24 @@ static void walk_row(const tw_window_spans *w, const tw_image *in, const tw_imag
 tw_status tw_window_walk(const tw_window_spans *w, const tw_image *in, const tw_image *out,
                          tw_patch_function visit, const void *job)
 {
+    const int shared = in->low < out->high && out->low < in->high;
+    const int backwards = shared && out->low > in->low;
     tw_image from = *in, to = *out;
     tw_patch patch;
-    int32_t batch;
+    int32_t batch, i, rows;
     if (from.begin[3] != 0 || from.end[3] != from.dim[3] || from.begin[0] > to.begin[0] ||
         from.end[0] < to.end[0])
         return TW_E_DATA;
-    if (is_flat(w, in, out)) {
+    if (!shared && is_flat(w, in, out)) {
         flatten(&from);
         flatten(&to);
     }
     memset(&patch, 0, sizeof patch);
+    rows = to.end[1] - to.begin[1];
     for (batch = to.begin[0]; batch < to.end[0]; batch++)
-        for (patch.row = to.begin[1]; patch.row < to.end[1]; patch.row++)
-            walk_row(w, &from, &to, batch, &patch, visit, job);
+        for (i = 0; i < rows; i++) {
+            patch.row = to.begin[1] + (backwards ? rows - 1 - i : i);
+            walk_row(w, &from, &to, batch, backwards, &patch, visit, job);
+        }
     return TW_OK;
 }

@@ -20,6 +20,17 @@ bool tw_window_check_lists(const tw_shape_call *call, const tw_window_lists *lis
 tw_rowmap tw_window_rows(const tw_node *node, const tw_window_lists *lists, const int32_t *kernel,
                          int axis);
 
+/* In which order a kernel that walks windows reads and writes. */
+typedef enum tw_walk {
+    TW_WALK_ROWS,   /* row after row, within one in any order */
+    TW_WALK_PANELS, /* pixel after pixel, in panels of which all may be written before all is read */
+    TW_WALK_COPIED  /* pixel after pixel, in panels of which all is read before any is written */
+} tw_walk;
+
+/* The overlap that such a walk allows. */
+tw_overlap tw_window_overlap(const tw_node *node, const tw_window_lists *lists,
+                             const int32_t *kernel, tw_walk walk);
+
 /* Checks of operands that the multiply-accumulate operators share. */
 
 /* Of an operator on floats with int8 weights, which quantises an image as a whole. */

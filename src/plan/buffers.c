@@ -15,7 +15,7 @@ static int add_buffer(tw_schedule *s, const char *name, tw_buffer_use use, uint3
 {
     tw_grow(s->arena, &s->buffers, s->buffer_count, &s->buffer_capacity, sizeof *s->buffers);
     s->buffers[s->buffer_count] = (tw_buffer){
-        name, use, align_up(bytes), first, last, TW_REGION_FAST, 0, false, false, -1, 0};
+        name, use, align_up(bytes), first, last, TW_REGION_FAST, 0, false, false, -1, 0, NULL};
     return s->buffer_count++;
 }
 
@@ -96,6 +96,26 @@ static int in_place_input(const tw_schedule *s, int index, const int *root_last)
     return -1;
 }
 
+/* The buffer of input 0, which dies here, where the one call of step `index` may write its result into
+ * the same memory (plan/overlap.c finds the distance); or -1. */
+static int overlapped_buffer(const tw_schedule *s, int index, const int *root_last)
+{
+    const tw_step *step = &s->steps[index];
+    const tw_node *node = step->node;
+    const tw_window *window = &s->windows[node->out[0]->index];
+    if (!step->lowering.overlap.may || step->apart || step->band < step->extent ||
+        s->segments[step->segment].step_count != 1 || window->rows || window->bed)
+        return -1;
+    int b = s->places[node->in[0]->index].buffer;
+    if (b < 0 || root_last[b] > index || s->buffers[b].region != TW_REGION_FAST ||
+        s->windows[node->in[0]->index].rows)
+        return -1;
+    for (int k = 1; k < node->in_count; k++)
+        if (node->in[k] && s->places[node->in[k]->index].buffer == b)
+            return -1;
+    return b;
+}
+
 static void name_value(tw_schedule *s, tw_value *v, int buffer, const tw_value *root)
 {
     s->places[v->index] = (tw_place){buffer, root};
@@ -143,6 +163,7 @@ static void place_step(tw_schedule *s, int index, bool in_place, const int *last
         if (node->in[i])
             extend(s, node->in[i], index);
     int over = in_place ? in_place_input(s, index, root_last) : -1;
+    int bed = in_place && over < 0 ? overlapped_buffer(s, index, root_last) : -1;
     for (int i = 0; i < node->out_count; i++) {
         tw_value *out = node->out[i];
         if (!out)
@@ -162,6 +183,10 @@ static void place_step(tw_schedule *s, int index, bool in_place, const int *last
                           : add_step_buffer(s, out->name, TW_BUFFER_ACTIVATION,
                                             kept_bytes(step, out, window), index);
         name_value(s, out, b, out);
+        if (bed >= 0) {
+            s->buffers[b].bed = bed;
+            s->buffers[b].overlap = &step->lowering.overlap;
+        }
         if (window->bed) {
             s->buffers[b].bed = s->places[window->bed->index].buffer;
             s->buffers[b].lead = window->lead;

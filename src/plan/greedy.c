@@ -285,17 +285,16 @@ static uint64_t place_greedily(tw_interval *intervals, int count)
 }
 
 /* One interval for each tie: as long and as high as all of it. *of: by interval, its hull. */
-static int make_hulls(const tw_interval *in, int count, tw_interval *hull, int *of)
+static int make_hulls(tw_arena *arena, const tw_interval *in, int count, tw_interval *hull, int *of)
 {
-    int hulls = 0;
+    int hulls = 0, ties = 0;
+    for (int i = 0; i < count; i++)
+        ties = in[i].tie > ties ? in[i].tie : ties;
+    int *hull_of = tw_alloc_array(arena, (size_t)ties + 1, sizeof *hull_of); /* + 1; 0: none yet */
     for (int i = 0; i < count; i++) {
-        int h = hulls;
-        for (int k = 0; k < i && in[i].tie != 0; k++)
-            if (in[k].tie == in[i].tie) {
-                h = of[k];
-                break;
-            }
+        int h = in[i].tie == 0 || hull_of[in[i].tie] == 0 ? hulls : hull_of[in[i].tie] - 1;
         of[i] = h;
+        hull_of[in[i].tie] = h + 1;
         if (h == hulls)
             hull[hulls++] = (tw_interval){in[i].first, in[i].last, 0, 0, 0, 0};
         if (in[i].first < hull[h].first)
@@ -313,7 +312,7 @@ uint64_t tw_assign_greedy(tw_interval *intervals, int count)
     tw_arena *arena = tw_arena_new();
     tw_interval *hull = tw_alloc_array(arena, (size_t)count + 1, sizeof *hull);
     int *of = tw_alloc_array(arena, (size_t)count + 1, sizeof *of);
-    int hulls = make_hulls(intervals, count, hull, of);
+    int hulls = make_hulls(arena, intervals, count, hull, of);
     uint64_t size = place_greedily(hull, hulls);
     for (int i = 0; i < count; i++)
         intervals[i].offset = hull[of[i]].offset + intervals[i].above;

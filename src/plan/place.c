@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "plan/assign.h"
-#include "plan/schedule.h"
+#include "plan/overlap.h"
 
 /* The bed of a buffer while both are in one memory, or null. */
 static const tw_buffer *bed_of(const tw_schedule *s, const tw_buffer *upper)
@@ -14,8 +14,7 @@ static const tw_buffer *bed_of(const tw_schedule *s, const tw_buffer *upper)
 uint32_t tw_bed_bytes(const tw_schedule *s, const tw_buffer *upper)
 {
     const tw_buffer *bed = bed_of(s, upper);
-    uint32_t below = bed ? upper->lead + bed->bytes : 0;
-    return below > upper->bytes ? below : upper->bytes;
+    return bed ? (uint32_t)tw_lead_bytes(upper->lead, bed->bytes, upper->bytes) : upper->bytes;
 }
 
 uint32_t tw_live_peak(const tw_schedule *s, bool activations_only, int *step)
@@ -59,37 +58,55 @@ static tw_layer layer_of(tw_buffer_use use)
                                       : TW_LAYER_TENSORS;
 }
 
-/* Intervals under construction, and the buffer whose offset each of them finds. */
+/* Intervals under construction, the buffer whose offset each of them finds, and how far that begins
+ * above the interval. */
 typedef struct tw_intervals {
     tw_interval *in;
     tw_buffer **buffer;
+    int64_t *shift;
     int count;
 } tw_intervals;
 
-static void add_interval(tw_intervals *all, tw_buffer *f, int first, int last, uint32_t bytes,
-                         int tie, uint32_t above)
+/* `at`: where the buffer itself begins, counted from the tie's lowest byte like in->above. */
+static void add_interval(tw_intervals *all, tw_buffer *f, const tw_interval *in, int64_t at)
 {
-    if (first > last)
+    if (in->first > in->last)
         return;
     all->buffer[all->count] = f;
-    all->in[all->count++] = (tw_interval){first, last, bytes, 0, tie, above};
+    all->shift[all->count] = at - in->above;
+    all->in[all->count++] = *in;
+}
+
+/* By how much the lowest of a chain of beds begins before the last result in it. */
+static int64_t depth_of(const tw_schedule *s, const tw_buffer *top)
+{
+    int64_t at = 0, lowest = 0;
+    for (const tw_buffer *f = top; bed_of(s, f); f = &s->buffers[f->bed]) {
+        at += f->lead;
+        lowest = at < lowest ? at : lowest;
+    }
+    return -lowest;
 }
 
 /* A buffer, its bed, that one's bed and so on, the last result first: what each has to itself and what
  * two share are intervals of a tie, which keeps them where they are to each other. */
 static void add_chain(tw_schedule *s, tw_buffer *top, tw_intervals *all, int tie)
 {
-    uint32_t above = 0;
+    int64_t at = depth_of(s, top);
     int end = top->last;
     tie = bed_of(s, top) ? tie : 0;
     for (tw_buffer *f = top; f; f = bed_of(s, f) ? &s->buffers[f->bed] : NULL) {
         const tw_buffer *bed = bed_of(s, f);
         int shared = bed ? bed->last : f->first - 1; /* with its bed until then */
-        add_interval(all, f, shared + 1, end, f->bytes, tie, above);
-        if (bed)
-            add_interval(all, f, f->first, shared, tw_bed_bytes(s, f), tie, above);
+        tw_interval own = {shared + 1, end, f->bytes, 0, tie, (uint32_t)at};
+        add_interval(all, f, &own, at);
+        if (bed) {
+            int64_t low = f->lead < 0 ? at + f->lead : at;
+            tw_interval both = {f->first, shared, tw_bed_bytes(s, f), 0, tie, (uint32_t)low};
+            add_interval(all, f, &both, at);
+        }
         end = f->first - 1;
-        above += f->lead;
+        at += f->lead;
     }
 }
 
@@ -97,7 +114,7 @@ static void add_chain(tw_schedule *s, tw_buffer *top, tw_intervals *all, int tie
 static void finish_chain(tw_schedule *s, tw_buffer *top)
 {
     for (tw_buffer *f = top; bed_of(s, f); f = &s->buffers[f->bed])
-        s->buffers[f->bed].offset = f->offset + f->lead;
+        s->buffers[f->bed].offset = (uint32_t)(f->offset + f->lead);
 }
 
 uint32_t tw_place_buffers(tw_schedule *s, uint32_t region, tw_layer most, uint64_t nodes)
@@ -105,7 +122,8 @@ uint32_t tw_place_buffers(tw_schedule *s, uint32_t region, tw_layer most, uint64
     tw_arena *arena = tw_arena_new();
     size_t room = 2 * (size_t)s->buffer_count + 1;
     tw_intervals all = {tw_alloc_array(arena, room, sizeof *all.in),
-                        tw_alloc_array(arena, room, sizeof *all.buffer), 0};
+                        tw_alloc_array(arena, room, sizeof *all.buffer),
+                        tw_alloc_array(arena, room, sizeof *all.shift), 0};
     bool *is_bed = tw_alloc_array(arena, room, sizeof *is_bed);
     for (int b = 0; b < s->buffer_count; b++)
         if (bed_of(s, &s->buffers[b]))
@@ -117,7 +135,7 @@ uint32_t tw_place_buffers(tw_schedule *s, uint32_t region, tw_layer most, uint64
     }
     uint64_t size = tw_assign_best(all.in, all.count, nodes);
     for (int i = 0; i < all.count; i++)
-        all.buffer[i]->offset = all.in[i].offset;
+        all.buffer[i]->offset = (uint32_t)(all.in[i].offset + all.shift[i]);
     for (int b = 0; b < s->buffer_count; b++)
         if (s->buffers[b].region == region && !is_bed[b])
             finish_chain(s, &s->buffers[b]);

@@ -3,6 +3,7 @@
 
 #include "base/diag.h"
 #include "plan/ends.h"
+#include "plan/overlap.h"
 #include "plan/search.h"
 
 uint32_t tw_fast_total(const tw_schedule *s)
@@ -72,10 +73,67 @@ static bool refuse(const tw_schedule *s, const tw_memories *m, tw_diag *diag)
                    m->slow.given ? "" : ", or add slow memory (-m FAST+SLOW)");
 }
 
+static void make_buffers(tw_schedule *s)
+{
+    tw_plan_buffers(s, true);
+    tw_plan_overlaps(s);
+}
+
+/* Is the plan with these steps' results apart from their inputs smaller than `least`? */
+static bool is_smaller(tw_schedule *s, uint32_t *least)
+{
+    make_buffers(s);
+    if (tw_live_peak(s, false, NULL) >= *least)
+        return false;
+    place_all(s, FEW_NODES);
+    if (s->region_bytes[TW_REGION_FAST] >= *least)
+        return false;
+    *least = s->region_bytes[TW_REGION_FAST];
+    return true;
+}
+
+static bool lies_over_input(const tw_schedule *s, int step)
+{
+    const tw_value *out = s->steps[step].node->out[0];
+    const tw_buffer *b =
+        s->places[out->index].buffer < 0 ? NULL : &s->buffers[s->places[out->index].buffer];
+    return b && b->overlap && b->bed >= 0 && b->first == step;
+}
+
+/* Ties between addresses may cost more than results over their input save: leave out those without which
+ * the plan takes less room, or all of them. */
+static void drop_overlaps(tw_schedule *s)
+{
+    enum { MOST_STEPS = 300, TRIES = 12 };
+    uint32_t least = s->region_bytes[TW_REGION_FAST];
+    size_t steps = (size_t)s->step_count;
+    int tries = s->step_count > MOST_STEPS ? TRIES : 0;
+    for (int i = 0; i < s->step_count && tries < TRIES; i++) {
+        if (!lies_over_input(s, i))
+            continue;
+        tries++;
+        s->steps[i].apart = true;
+        if (!is_smaller(s, &least)) {
+            s->steps[i].apart = false;
+            make_buffers(s);
+        }
+    }
+    tw_step *kept = tw_copy(s->arena, s->steps, sizeof *s->steps * steps);
+    for (int i = 0; i < s->step_count; i++)
+        s->steps[i].apart = true;
+    if (!is_smaller(s, &least))
+        memcpy(s->steps, kept, sizeof *s->steps * steps);
+}
+
 /* Buffers and addresses for the segments as they stand. */
 static void place_segments(tw_schedule *s)
 {
-    tw_plan_buffers(s, true);
+    make_buffers(s);
+    place_all(s, NODES);
+    if (s->region_bytes[TW_REGION_FAST] <= tw_live_peak(s, false, NULL))
+        return;
+    drop_overlaps(s);
+    make_buffers(s);
     place_all(s, NODES);
 }
 
@@ -131,7 +189,7 @@ static void drop_beds(tw_schedule *s)
         if (!bed || least <= tw_live_peak(s, false, NULL))
             continue;
         w->bed = NULL;
-        tw_plan_buffers(s, true);
+        make_buffers(s);
         if (tw_live_peak(s, false, NULL) < least) {
             place_all(s, FEW_NODES);
             if (s->region_bytes[TW_REGION_FAST] < least) {
@@ -140,7 +198,7 @@ static void drop_beds(tw_schedule *s)
             }
         }
         w->bed = bed;
-        tw_plan_buffers(s, true);
+        make_buffers(s);
     }
     place_segments(s);
 }

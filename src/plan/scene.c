@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "plan/ends.h"
+#include "plan/overlap.h"
 
 static int64_t aligned(int64_t bytes)
 {
@@ -384,6 +385,20 @@ int64_t tw_scene_bed_saves(const tw_scene *scene, int bed, const tw_roll *roll, 
     return below + above > together ? below + above - together : 0;
 }
 
+/* One step whole: its result may share memory with an input that dies. */
+static int64_t saved_over_input(const tw_scene *scene, int step)
+{
+    const tw_node *node = scene->schedule->steps[step].node;
+    int in = node->in_count ? scene->reads[step][0].value : -1, out = scene->makes[step][0];
+    if (in < 0 || out < 0 || scene->values[in].last != step || scene->values[in].fed)
+        return 0;
+    for (int i = 1; i < node->in_count; i++)
+        if (scene->reads[step][i].value == in)
+            return 0;
+    return tw_overlap_saves(&scene->schedule->steps[step].lowering.overlap, scene->values[in].bytes,
+                            scene->values[out].bytes);
+}
+
 /* One step whole: what it may write in place costs nothing more. */
 static int64_t saved_in_place(const tw_scene *scene, int step)
 {
@@ -413,7 +428,8 @@ int64_t tw_scene_bytes(const tw_scene *scene, int from, int to, const tw_roll *r
         for (int i = 0; i < scene->schedule->steps[from].node->out_count; i++)
             if (scene->makes[from][i] >= 0)
                 bytes += scene->values[scene->makes[from][i]].bytes;
-        bytes -= saved_in_place(scene, from);
+        int64_t in_place = saved_in_place(scene, from);
+        bytes -= in_place ? in_place : saved_over_input(scene, from);
     }
     tw_segment segment = {from, to - from, 0, 0, -1};
     return bytes + scratch + aligned(tw_counter_bytes(scene->schedule, &segment));

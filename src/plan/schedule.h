@@ -16,8 +16,10 @@ typedef struct tw_buffer {
     uint32_t region; /* TW_REGION_FAST, _SLOW or _STATE */
     uint32_t offset;
     bool is_input, is_output;
-    int bed;       /* the buffer whose consumed rows this one's take the place of, or -1 */
-    uint32_t lead; /* bytes by which it begins before its bed */
+    int bed;      /* the buffer whose consumed bytes this one's take the place of, or -1 */
+    int64_t lead; /* bytes by which it begins before its bed; negative: behind its beginning */
+    const tw_overlap *overlap; /* where its bed is the input of the one call that makes it: what its
+                                  kernel allows; else null */
 } tw_buffer;
 
 /* Where a value lives: in a buffer, or among the constants. */
@@ -36,6 +38,7 @@ typedef struct tw_step {
     bool accumulates;
     bool at_once; /* all rows in one firing */
     bool alone;   /* it has an output that is complete only at its end: it rolls with nobody */
+    bool apart;   /* its result is not to lie over its input */
     tw_rowmap map[TW_MAX_OPERANDS]; /* of the inputs */
     int segment;
     int scratch, memory; /* buffers, or -1; the steps of a segment share one scratch */

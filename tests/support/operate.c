@@ -372,6 +372,37 @@ static void run_in_place(tw_operation *p, int input)
     close_bands(p);
 }
 
+/* The output as near to input 0 as the lowering allows, `distance` bytes from its beginning to the
+ * output's, with nothing but them in the buffer and canaries around both. */
+static void run_overlapped(tw_operation *p, int64_t distance, const char *how)
+{
+    enum { CANARY = 64 };
+    size_t in = tw_tensor_bytes(&p->in[0].tensor), out = tw_tensor_bytes(&p->out.tensor);
+    size_t in_at = CANARY + (distance < 0 ? (size_t)-distance : 0);
+    size_t out_at = CANARY + (distance > 0 ? (size_t)distance : 0);
+    size_t end = (in_at + in > out_at + out ? in_at + in : out_at + out) + CANARY;
+    char *shared = malloc(end);
+    assert_non_null(shared);
+    memset(shared, GAP, end);
+    for (int i = 0; i < p->node->in_count; i++)
+        if (p->in[i].dense)
+            p->in_view[i] = open_band(&p->in[i], 0, p->in[i].tensor.dim[p->in[i].axis], 1);
+    memcpy(shared + in_at, p->in[0].band, in);
+    p->in_view[0].data = shared + in_at;
+    p->out_view.data = shared + out_at;
+    p->call.scratch = malloc(p->lowering.scratch + 1u);
+    if (p->lowering.kernel->run(&p->call) != TW_OK)
+        fail_msg("%s: %s: the kernel refuses", p->node->op->name, how);
+    free(p->call.scratch);
+    for (size_t i = 0; i < end; i++)
+        if ((unsigned char)shared[i] != GAP && (i < CANARY || i >= end - CANARY))
+            fail_msg("%s: %s: a canary is gone", p->node->op->name, how);
+    memcpy(p->out.dense, shared + out_at, out);
+    free(shared);
+    close_bands(p);
+    compare(p, how);
+}
+
 /* Can rows of this axis be bands: every axis before it has extent 1 in what is banded? */
 static bool can_band(const tw_operation *p)
 {
@@ -411,6 +442,17 @@ int tw_operate_bands(const tw_node *node, uint64_t *state)
         }
         end(&p);
     }
+    begin(&p, node, 0, state, false);
+    if (p.lowering.overlap.may) {
+        int64_t each = tw_dtype_bytes(node->in[0]->shape.dtype);
+        const tw_overlap *o = &p.lowering.overlap;
+        int64_t further = each * tw_operate_range(state, 0, 40);
+        run_overlapped(&p, -o->below, "as near below as may be");
+        run_overlapped(&p, o->above, "as near above as may be");
+        run_overlapped(&p, -o->below - further, "below");
+        run_overlapped(&p, o->above + further, "above");
+    }
+    end(&p);
     for (int axis = 0; axis < TW_MAX_RANK; axis++) {
         if (axis >= node->in[0]->shape.rank && axis >= node->out[0]->shape.rank)
             break;

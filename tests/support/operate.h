@@ -23,7 +23,8 @@ tw_node *tw_operate_node(tw_graph *graph, const char *op, tw_value *const *in, i
 /* Run it whole on dense tensors; the output gets data (in the arena), which is returned. */
 const void *tw_operate_whole(tw_node *node, tw_arena *arena);
 
-/* Run it with random strides (weights and the like as the lowering wants them), whole, in place where the operator allows it, and in random bands on
+/* Run it with random strides (weights and the like as the lowering wants them), whole, in place where the operator allows it, over the input's memory where
+ * the lowering allows it, and in random bands on
  * every axis that can be a band axis, and compare with the data that the output has. Any difference, any touch of a gap, any status but
  * TW_OK stops the test. The number of banded runs. */
 int tw_operate_bands(const tw_node *node, uint64_t *state);
