@@ -244,6 +244,10 @@ def integer_matmul():
     wide = [v.astype(np.int32) for v in (a, b, za, zb)]
     file.case("zero points by row and column", NUMPY, "IntegerMatMul", [("a", a), ("b", b), ("za", za), ("zb", zb)],
               (wide[0] - wide[2][:, None]) @ (wide[1] - wide[3]), tolerance=EXACT)
+    for dtype, a_shape, b_shape in ((np.int32, (3, 4), (4, 2)), (np.uint32, (2, 1, 3), (3, 4)), (np.int64, (2, 2, 3), (2, 3, 2)), (np.uint64, (1, 5), (5, 1))):
+        a, b = (random.integers(0, 1 << 20, shape).astype(dtype) - dtype(1 << 10) for shape in (a_shape, b_shape))
+        file.case(f"{np.dtype(dtype).name} {words(a)} by {words(b)}, wrapping around", NUMPY, "IntegerMatMul", [("a", a), ("b", b)], a @ b,
+                  tolerance=EXACT)
     file.write("src/ops/integer_matmul.txt")
 
 

@@ -49,6 +49,14 @@ def main():
         for shape, axes, keep in CASES:
             x = random.random(shape) < (0.8 if op == "ReduceAll" else 0.2)
             case(op, x, axes, keep, NUMPY, np.asarray(function(x, tuple(axes) or None, keepdims=bool(keep))), "")
+    wrapped = {"ReduceSum": np.add.reduce, "ReduceProd": np.multiply.reduce, "ReduceMax": np.max, "ReduceMin": np.min,
+               "ReduceL1": lambda x, **how: np.add.reduce(abs(x), **how), "ReduceSumSquare": lambda x, **how: np.add.reduce(x * x, **how),
+               "ReduceMean": lambda x, **how: np.add.reduce(x, **how) // x.dtype.type(20),
+               "ReduceL2": lambda x, **how: np.floor(np.sqrt(np.add.reduce(x.astype(np.float64) ** 2, **how))).astype(x.dtype)}
+    for op, function in wrapped.items():
+        for dtype in (np.uint32, np.uint64) + ((np.int32, np.int64) if op == "ReduceL2" else ()):
+            x = random.integers(0, 1 << 12 if op == "ReduceL2" else 1 << 29, CASES[0][0]).astype(dtype)
+            case(op, x, (1, 2), 1, NUMPY, np.asarray(function(x, axis=(1, 2), keepdims=True), dtype), "")
     file.write("src/ops/reduce.txt")
 
 

@@ -1,5 +1,6 @@
 /* IntegerMatMul: record. Matrix product of plain 8-bit integers, each less a zero point that may be
- * data: what a model quantised while it runs consists of. */
+ * data: what a model quantised while it runs consists of. Of 32 and 64 bits without zero points, in the
+ * operands' own type, wrapping around. */
 #include "ops/integer_matmul.h"
 
 #include <math.h>
@@ -12,6 +13,11 @@ static bool is_byte(tw_dtype dtype)
     return dtype == TW_S8 || dtype == TW_U8;
 }
 
+static bool is_wide(tw_dtype dtype)
+{
+    return dtype == TW_S32 || dtype == TW_U32 || dtype == TW_S64 || dtype == TW_U64;
+}
+
 /* A list of one or `count` of the operand's type, or nothing. */
 static bool is_zero(const tw_value *zero, tw_dtype dtype, int32_t count)
 {
@@ -22,11 +28,16 @@ static bool is_zero(const tw_value *zero, tw_dtype dtype, int32_t count)
 static bool shape(const tw_shape_call *call)
 {
     const tw_shape *a = &call->in[0]->shape, *b = &call->in[1]->shape;
-    if (!is_byte(a->dtype) || !is_byte(b->dtype))
-        return TW_SHAPE_UNSUPPORTED(call, "operands of %s and %s; s8 and u8 are supported",
+    bool wide = is_wide(a->dtype) && a->dtype == b->dtype;
+    if (!wide && (!is_byte(a->dtype) || !is_byte(b->dtype)))
+        return TW_SHAPE_UNSUPPORTED(call,
+                                    "operands of %s and %s; s8 and u8 are supported, and two of "
+                                    "s32, u32, s64 or u64",
                                     tw_dtype_name(a->dtype), tw_dtype_name(b->dtype));
     if (!tw_matmul_extents(call, false))
         return false;
+    if (wide)
+        return call->in_count == 2 || TW_SHAPE_FAIL(call, "zero points are for operands of 8 bits");
     if (a->dim[a->rank - 1] > TW_INTEGER_MATMUL_DEEPEST)
         return TW_SHAPE_UNSUPPORTED(call, "sums of %d products; 32 bits hold %d",
                                     (int)a->dim[a->rank - 1], TW_INTEGER_MATMUL_DEEPEST);
@@ -75,7 +86,11 @@ static const char samples[] =
     "  %y = IntegerMatMul (%a, %b, %za, %zb)\n  output %y\n}\n"
     "graph \"by row and column\" {\n  const %a : s8[6,9] = random 1 -128 128\n  const %b : s8[9,4] = random 2 -128 128\n"
     "  const %za : s8[6] = random 3 -128 128\n  const %zb : s8[4] = random 4 -128 128\n"
-    "  %y = IntegerMatMul (%a, %b, %za, %zb)\n  output %y\n}\n";
+    "  %y = IntegerMatMul (%a, %b, %za, %zb)\n  output %y\n}\n"
+    "graph \"s32\" {\n  const %a : s32[1,7,12] = random 1 -70000 70000\n  const %b : s32[12,5] = random 2 -70000 70000\n"
+    "  %y = IntegerMatMul (%a, %b)\n  output %y\n}\n"
+    "graph \"u64\" {\n  const %a : u64[2,3,9] = random 1 0 100000\n  const %b : u64[2,9,4] = random 2 0 100000\n"
+    "  %y = IntegerMatMul (%a, %b)\n  output %y\n}\n";
 /* clang-format on */
 
 const tw_opdef tw_op_integer_matmul = {
@@ -89,7 +104,9 @@ const tw_opdef tw_op_integer_matmul = {
     .rows = rows,
     .macs = macs,
     .lower = lower,
-    .limits = "plain s8 and u8, at most 33025 columns of the first operand",
+    .limits =
+        "plain s8 and u8, at most 33025 columns of the first operand; two of s32, u32, s64 or "
+        "u64, without zero points, wrapping around",
     .samples = samples,
     .onnx = "",
 };

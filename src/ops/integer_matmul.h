@@ -1,4 +1,4 @@
-/* IntegerMatMul: matrix product of plain 8-bit integers. */
+/* IntegerMatMul: matrix product of plain integers. */
 #ifndef TW_OPS_INTEGER_MATMUL_H
 #define TW_OPS_INTEGER_MATMUL_H
 

@@ -235,6 +235,25 @@ static tw_status check(const tw_call *call, const tw_fold *fold, uint32_t dtype,
 /* Of nothing: NaN, and 0 where there is none. Integers are cut off. */
 #define MEAN_F32(a) (count == 0 ? TW_NAN : (a) / (float)count)
 #define MEAN_INT(a) (count == 0 ? 0 : (a) / count)
+#define MEAN_UINT(a) (count == 0 ? 0u : (a) / (uint64_t)count)
+
+/* Squares of 32 bits add up in 64. */
+#define SQUARE_ADD(a, x) ((a) + (uint64_t)(x) * (uint64_t)(x))
+
+/* The whole part of the square root: a bit a round, from the highest that can be in it. */
+static uint64_t integer_root(uint64_t a)
+{
+    uint64_t root = 0, bit = (uint64_t)1 << 62;
+    for (; bit != 0; bit >>= 2) {
+        if (a >= root + bit) {
+            a -= root + bit;
+            root = (root >> 1) + bit;
+        } else {
+            root >>= 1;
+        }
+    }
+    return root;
+}
 
 #define NO_PEAK no_peak()
 
@@ -321,6 +340,8 @@ static int32_t mean_s8(const tw_call *call, int32_t sum, int32_t n)
 #define CLAMP_u8(v) (v)
 #define CLAMP_s32(v) (v)
 #define CLAMP_s64(v) (v)
+#define CLAMP_u32(v) (v)
+#define CLAMP_u64(v) (v)
 #define CLAMP_bool(v) (v)
 #define TYPE_f32 TW_F32
 #define TYPE_s8 TW_S8
@@ -328,6 +349,8 @@ static int32_t mean_s8(const tw_call *call, int32_t sum, int32_t n)
 #define TYPE_u8 TW_U8
 #define TYPE_s32 TW_S32
 #define TYPE_s64 TW_S64
+#define TYPE_u32 TW_U32
+#define TYPE_u64 TW_U64
 #define TYPE_bool TW_BOOL
 
 #define TW_FOLD(symbol, signature, element, accumulator, initial, expression, result)              \

@@ -250,7 +250,7 @@ static void every_version(void **state)
 static void by_index(void **state)
 {
     (void)state;
-    assert_true(run_file("tests/data/onnx-index.txt", false) >= 109);
+    assert_true(run_file("tests/data/onnx-index.txt", false) >= 229);
 }
 
 static void by_window(void **state)

@@ -5,6 +5,11 @@
 #include "import/onnx/onnx.h"
 #include "import/onnx/tensor.h"
 
+static bool is_float(tw_dtype dtype)
+{
+    return dtype == TW_F32 || dtype == TW_F16 || dtype == TW_BF16 || dtype == TW_F64;
+}
+
 /* --- families ---------------------------------------------------------------------------------- */
 
 /* The second operand of a binary operator. Before opset 7 it is only broadcast when the node says
@@ -77,9 +82,38 @@ bool tw_onnx_op_selu(tw_onnx_node *n)
                   TW_SETTINGS(tw_set_float("alpha", alpha), tw_set_float("beta", gamma))));
 }
 
+/* Of integers the comparisons are those with whole numbers, in the operand's own type. */
+static tw_value *shrink_integers(tw_onnx_node *n, double lambda, double bias)
+{
+    tw_builder *b = n->b;
+    tw_value *x = n->in[0];
+    tw_dtype dtype = x->shape.dtype;
+    bool is_unsigned = dtype == TW_U8 || dtype == TW_U16 || dtype == TW_U32 || dtype == TW_U64;
+    double low = ceil(-lambda), high = floor(lambda);
+    if (bias != floor(bias) || fabs(bias) > 127 || fabs(lambda) > 127 || lambda < 0) {
+        TW_ONNX_UNSUPPORTED(n,
+                            "lambd is %g and bias %g: of integers, lambd from 0 to 127 and whole "
+                            "numbers up to 127 are supported",
+                            lambda, bias);
+        return NULL;
+    }
+    tw_value *shift = tw_build_scalar(b, dtype, fabs(bias));
+    const char *towards = bias < 0 ? "Add" : "Sub", *away = bias < 0 ? "Sub" : "Add";
+    tw_value *above[] = {tw_build2(b, "Greater", x, tw_build_scalar(b, dtype, high), NULL),
+                         tw_build2(b, towards, x, shift, NULL), tw_build_scalar(b, dtype, 0)};
+    tw_value *y = above[0] && above[1] ? tw_build(b, "Where", above, 3, NULL) : NULL;
+    if (is_unsigned || !y)
+        return y;
+    tw_value *below[] = {tw_build2(b, "Less", x, tw_build_scalar(b, dtype, low), NULL),
+                         tw_build2(b, away, x, shift, NULL), y};
+    return below[0] && below[1] ? tw_build(b, "Where", below, 3, NULL) : NULL;
+}
+
 bool tw_onnx_op_shrink(tw_onnx_node *n)
 {
     float lambda = tw_onnx_float(n, "lambd", 0.5f), bias = tw_onnx_float(n, "bias", 0);
+    if (!is_float(n->in[0]->shape.dtype))
+        return tw_onnx_bind(n, 0, shrink_integers(n, (double)lambda, (double)bias));
     return tw_onnx_bind(
         n, 0,
         tw_build1(n->b, "Shrink", n->in[0],
@@ -115,13 +149,43 @@ bool tw_onnx_op_mod(tw_onnx_node *n)
                         tw_build2(n->b, truncates ? "FMod" : "Mod", n->in[0], n->in[1], NULL));
 }
 
+/* The unsigned type of the same width; the type itself where it has no sign. */
+static tw_dtype without_sign(tw_dtype dtype)
+{
+    return dtype == TW_S8    ? TW_U8
+           : dtype == TW_S16 ? TW_U16
+           : dtype == TW_S32 ? TW_U32
+           : dtype == TW_S64 ? TW_U64
+                             : dtype;
+}
+
+static tw_value *bits_as(tw_onnx_node *n, tw_value *x, tw_dtype dtype)
+{
+    return !x || x->shape.dtype == dtype
+               ? x
+               : tw_build1(n->b, "BitCast", x, TW_SETTINGS(tw_set_int("dtype", dtype)));
+}
+
+/* A negative count is, without its sign, one beyond the type's bits. Of signed integers a shift to the
+ * right keeps the sign: by as many bits as there are, it is what is left. */
 bool tw_onnx_op_bit_shift(tw_onnx_node *n)
 {
     const char *way = tw_onnx_text(n, "direction", "");
+    tw_dtype dtype = n->in[0]->shape.dtype, plain = without_sign(dtype);
     if (strcmp(way, "LEFT") != 0 && strcmp(way, "RIGHT") != 0)
         return TW_ONNX_FAIL(n, "direction is '%s'; LEFT and RIGHT are possible", way);
-    const char *op = way[0] == 'L' ? "ShiftLeft" : "ShiftRight";
-    return tw_onnx_bind(n, 0, tw_build2(n->b, op, n->in[0], n->in[1], NULL));
+    if (n->in[1]->shape.dtype != dtype)
+        return TW_ONNX_FAIL(n, "the operands are %s and %s", tw_dtype_name(dtype),
+                            tw_dtype_name(n->in[1]->shape.dtype));
+    tw_value *count = bits_as(n, n->in[1], plain);
+    if (dtype == plain || way[0] == 'L') {
+        const char *op = way[0] == 'L' ? "ShiftLeft" : "ShiftRight";
+        tw_value *y = tw_build2(n->b, op, bits_as(n, n->in[0], plain), count, NULL);
+        return tw_onnx_bind(n, 0, bits_as(n, y, dtype));
+    }
+    tw_value *most = tw_build_scalar(n->b, plain, 8.0 * tw_dtype_bytes(dtype) - 1);
+    count = bits_as(n, tw_build2(n->b, "Min", count, most, NULL), dtype);
+    return tw_onnx_bind(n, 0, tw_build2(n->b, "ArithmeticShiftRight", n->in[0], count, NULL));
 }
 
 bool tw_onnx_op_is_inf(tw_onnx_node *n)
@@ -133,11 +197,6 @@ bool tw_onnx_op_is_inf(tw_onnx_node *n)
     if (found && !negative && !positive) /* nothing counts */
         found = tw_build2(n->b, "Xor", found, found, NULL);
     return tw_onnx_bind(n, 0, found);
-}
-
-static bool is_float(tw_dtype dtype)
-{
-    return dtype == TW_F32 || dtype == TW_F16 || dtype == TW_BF16 || dtype == TW_F64;
 }
 
 /* The result has the base's type, whatever the exponent's. */

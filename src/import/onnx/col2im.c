@@ -1,5 +1,6 @@
-/* Col2Im: columns of blocks added up where the blocks lie, which is a transposed convolution whose
- * weights are one for the tap that an input channel stands for and zero elsewhere. */
+/* Col2Im: columns of blocks added up where the blocks lie. Of floats that is a transposed convolution whose
+ * weights are one for the tap that an input channel stands for and zero elsewhere; integers are scattered
+ * to their places, which adds them up in their own type. */
 #include <string.h>
 
 #include "import/onnx/onnx.h"
@@ -94,6 +95,64 @@ static tw_value *spread(tw_onnx_node *n, tw_value *x, const tw_columns *c, int32
         n->b, tw_build(n->b, s == 3 ? "ConvTranspose3d" : "ConvTranspose", in, 2, settings));
 }
 
+/* The place, in the padded image, of tap t of block o. */
+static int64_t place(const tw_columns *c, int64_t t, int64_t o)
+{
+    int64_t at = 0, step = 1;
+    for (int k = c->spatial - 1; k >= 0; k--) {
+        at += step * (o % c->count[k] * c->stride[k] + t % c->block[k] * c->dilation[k]);
+        step *= c->image[k] + c->pads[k] + c->pads[c->spatial + k];
+        t /= c->block[k];
+        o /= c->count[k];
+    }
+    return at;
+}
+
+/* [N, channels, taps * blocks]: where each element goes. */
+static tw_value *places(tw_onnx_node *n, const tw_columns *c, int32_t batch, int32_t channels)
+{
+    const int32_t dim[] = {batch, channels, (int32_t)(c->taps * c->blocks)};
+    tw_value *index = tw_build_full(n->b, tw_shape_of(TW_S64, 3, dim), 0);
+    int64_t *to = index ? (int64_t *)(uintptr_t)index->data : NULL; /* made just now */
+    for (int64_t i = 0; index && i < (int64_t)batch * channels; i++)
+        for (int64_t t = 0; t < c->taps; t++)
+            for (int64_t o = 0; o < c->blocks; o++)
+                *to++ = place(c, t, o);
+    return index;
+}
+
+/* x [N, channels * taps, blocks] of integers to the image. */
+static tw_value *scatter(tw_onnx_node *n, tw_value *x, const tw_columns *c, int32_t channels)
+{
+    const int32_t batch = x->shape.dim[0];
+    const int64_t parts[] = {batch, channels, c->taps * c->blocks};
+    int64_t dim[TW_MAX_RANK] = {batch, channels}, padded = 1;
+    for (int k = 0; k < c->spatial; k++) {
+        dim[2 + k] = c->image[k] + c->pads[k] + c->pads[c->spatial + k];
+        padded = padded > INT32_MAX ? padded : padded * dim[2 + k];
+    }
+    if ((double)batch * channels * (double)(padded + 8 * parts[2]) > TW_BUILD_LIMIT) {
+        TW_ONNX_UNSUPPORTED(n, "an image of %lld places of integers; cast it to FLOAT",
+                            (long long)padded);
+        return NULL;
+    }
+    tw_dtype dtype = x->shape.dtype;
+    bool truth = dtype == TW_BOOL; /* true where any is */
+    x = tw_build_reshape(n->b, truth ? tw_build_cast(n->b, x, TW_S32) : x, 3, parts);
+    const int32_t flat[] = {batch, channels, (int32_t)padded};
+    tw_value *in[] = {tw_build_full(n->b, tw_shape_of(truth ? TW_S32 : dtype, 3, flat), 0),
+                      places(n, c, batch, channels), x};
+    tw_value *y =
+        in[0] && in[1] && x
+            ? tw_build(n->b, "ScatterElements", in, 3,
+                       TW_SETTINGS(tw_set_int("axis", 2), tw_set_word("reduction", "add")))
+            : NULL;
+    y = tw_build_reshape(n->b, y, c->spatial + 2, dim);
+    for (int k = 0; y && k < c->spatial; k++)
+        y = tw_build_slice(n->b, y, 2 + k, c->pads[k], c->image[k], 1);
+    return truth ? tw_build_cast(n->b, y, TW_BOOL) : y;
+}
+
 bool tw_onnx_op_col2im(tw_onnx_node *n)
 {
     const tw_shape *x = &n->in[0]->shape;
@@ -111,9 +170,12 @@ bool tw_onnx_op_col2im(tw_onnx_node *n)
                             "divides by %lld",
                             (long long)c.blocks, x->rank == 3 ? (int)x->dim[2] : 0,
                             (long long)c.taps);
+    int32_t channels = (int32_t)(x->dim[1] / c.taps);
+    if (x->dtype != TW_F32)
+        return tw_onnx_bind(n, 0, scatter(n, n->in[0], &c, channels));
     dim[0] = x->dim[0];
     dim[1] = x->dim[1];
     memcpy(dim + 2, c.count, sizeof *dim * (size_t)c.spatial);
     tw_value *columns = tw_build_reshape(n->b, n->in[0], c.spatial + 2, dim);
-    return columns && tw_onnx_bind(n, 0, spread(n, columns, &c, (int32_t)(x->dim[1] / c.taps)));
+    return columns && tw_onnx_bind(n, 0, spread(n, columns, &c, channels));
 }

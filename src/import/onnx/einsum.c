@@ -283,29 +283,22 @@ static tw_value *as_matrices(tw_einsum *e, tw_value *x, tw_term *t, const tw_ter
     return tw_build_reshape(e->n->b, tw_build_expand(e->n->b, x, &full), 3, dim);
 }
 
-/* [B, M, K] times [B, K, N]; the integers that MatMul has no kernel for, by broadcasting. */
+/* [B, M, K] times [B, K, N]. */
 static tw_value *product(tw_einsum *e, tw_value *a, tw_value *b)
 {
     tw_builder *build = e->n->b;
     if (!a || !b)
         return NULL;
     const int32_t *m = a->shape.dim, *n = b->shape.dim;
-    if (a->shape.dtype == TW_F32 && m[2] > 1) {
-        if (m[0] > 1)
-            return tw_build2(build, "MatMul", a, b, NULL);
-        const int64_t flat_a[] = {m[1], m[2]}, flat_b[] = {n[1], n[2]}, out[] = {1, m[1], n[2]};
-        return tw_build_reshape(build,
-                                tw_onnx_matmul(e->n, tw_build_reshape(build, a, 2, flat_a),
-                                               tw_build_reshape(build, b, 2, flat_b)),
-                                3, out);
-    }
     if (m[2] == 1)
         return tw_build2(build, "Mul", a, b, NULL);
-    const int64_t wide_a[] = {m[0], m[1], m[2], 1}, wide_b[] = {n[0], 1, n[1], n[2]}, axis[] = {2};
-    tw_value *all = tw_build2(build, "Mul", tw_build_reshape(build, a, 4, wide_a),
-                              tw_build_reshape(build, b, 4, wide_b), NULL);
-    return tw_build1(build, "ReduceSum", all,
-                     TW_SETTINGS(tw_set_ints("axes", 1, axis), tw_set_int("keepdims", 0)));
+    if (m[0] > 1)
+        return tw_onnx_matmul(e->n, a, b);
+    const int64_t flat_a[] = {m[1], m[2]}, flat_b[] = {n[1], n[2]}, out[] = {1, m[1], n[2]};
+    return tw_build_reshape(build,
+                            tw_onnx_matmul(e->n, tw_build_reshape(build, a, 2, flat_a),
+                                           tw_build_reshape(build, b, 2, flat_b)),
+                            3, out);
 }
 
 static tw_value *contract(tw_einsum *e, tw_value *a, tw_term *t, int i)
@@ -332,6 +325,20 @@ static tw_value *contract(tw_einsum *e, tw_value *a, tw_term *t, int i)
     return tw_build_reshape(e->n->b, y, out.rank, dim);
 }
 
+/* Integers of less than 32 bits, which wrap around, are computed in 32. */
+static bool widen(tw_einsum *e)
+{
+    static const struct {
+        tw_dtype narrow, wide;
+    } types[] = {{TW_S8, TW_S32}, {TW_U8, TW_U32}, {TW_S16, TW_S32}, {TW_U16, TW_U32}};
+    for (int i = 0; i < e->count; i++)
+        for (size_t k = 0; k < sizeof types / sizeof *types; k++)
+            if (e->value[i]->shape.dtype == types[k].narrow &&
+                !(e->value[i] = tw_build_cast(e->n->b, e->value[i], types[k].wide)))
+                return false;
+    return true;
+}
+
 bool tw_onnx_op_einsum(tw_onnx_node *n)
 {
     tw_einsum *e = tw_alloc(n->b->arena, sizeof *e);
@@ -339,7 +346,7 @@ bool tw_onnx_op_einsum(tw_onnx_node *n)
     if (n->in_count > MOST_OPERANDS)
         return TW_ONNX_UNSUPPORTED(n, "%d operands; at most %d are supported", n->in_count,
                                    MOST_OPERANDS);
-    if (!read_equation(e, tw_onnx_text(n, "equation", "")))
+    if (!read_equation(e, tw_onnx_text(n, "equation", "")) || !widen(e))
         return false;
     tw_term t = e->in[0];
     tw_value *y = diagonal(e, e->value[0], &t);
@@ -350,5 +357,6 @@ bool tw_onnx_op_einsum(tw_onnx_node *n)
     /* What is left are the result's axes, but for those that an ellipsis has lost. */
     if (y && t.rank != e->out.rank)
         return TW_ONNX_UNSUPPORTED(n, "the ellipsis stands for no axes of the result");
-    return tw_onnx_bind(n, 0, y ? permute(e, y, &t, &e->out) : NULL);
+    y = y ? permute(e, y, &t, &e->out) : NULL;
+    return tw_onnx_bind(n, 0, tw_build_cast(n->b, y, n->in[0]->shape.dtype));
 }

@@ -58,35 +58,67 @@ static tw_value *less_zero(tw_onnx_node *n, tw_value *x, tw_value *zero, int axi
     return tw_build2(n->b, "Sub", real, zero, NULL);
 }
 
-bool tw_onnx_op_conv_integer(tw_onnx_node *n)
+/* Channels [at, at + count) of each group of an operand whose axis 1 has `groups` times `each`. */
+static tw_value *channels_of(tw_onnx_node *n, tw_value *x, int64_t groups, int64_t at,
+                             int64_t count)
 {
-    tw_value *x = n->in[0], *w = n->in[1], *x_zero = tw_onnx_in(n, 2), *w_zero = tw_onnx_in(n, 3);
-    if (!is_byte(x) || !is_byte(w) || w->shape.rank < 3 || x->shape.rank != w->shape.rank)
-        return TW_ONNX_UNSUPPORTED(n, "tensors of INT8 or UINT8 with batch, channels and spatial "
-                                      "axes are supported");
-    if (!check_zero(n, x_zero, x, 1) || !check_zero(n, w_zero, w, w->shape.dim[0]))
-        return false;
-    int64_t taps = 1, channels = w->shape.dim[1], group = tw_onnx_int(n, "group", 1);
-    for (int i = 2; i < w->shape.rank; i++)
-        taps *= w->shape.dim[i];
-    int64_t part = group == 1 && taps > 0 ? EXACT / taps : channels;
-    if (part < 1 || taps * part > EXACT)
-        return TW_ONNX_UNSUPPORTED(n,
-                                   "a window of %lld elements of %lld channels; at most %d add "
-                                   "up exactly",
-                                   (long long)taps, (long long)channels, EXACT);
-    x = less_zero(n, x, x_zero, 0);
-    w = less_zero(n, w, w_zero, 0);
+    int64_t dim[TW_MAX_RANK], each = x->shape.dim[1] / groups;
+    int rank = x->shape.rank;
+    if (count == each)
+        return x;
+    if (groups == 1)
+        return tw_build_slice(n->b, x, 1, at, count, 1);
+    dim[0] = x->shape.dim[0];
+    dim[1] = groups;
+    dim[2] = each;
+    for (int i = 2; i < rank; i++)
+        dim[i + 1] = x->shape.dim[i];
+    x = tw_build_slice(n->b, tw_build_reshape(n->b, x, rank + 1, dim), 2, at, count, 1);
+    dim[1] = groups * count;
+    for (int i = 2; i < rank; i++)
+        dim[i] = dim[i + 1];
+    return tw_build_reshape(n->b, x, rank, dim);
+}
+
+/* Part by part of the channels, each of which adds up exactly, and the parts in integers. */
+static tw_value *conv_in_parts(tw_onnx_node *n, tw_value *x, tw_value *w, int64_t taps)
+{
+    int64_t channels = w->shape.dim[1], group = tw_onnx_int(n, "group", 1), part = EXACT / taps;
     tw_value *sum = NULL;
-    for (int64_t at = 0; x && w && at < channels; at += part) {
+    for (int64_t at = 0; at < channels; at += part) {
         int64_t count = channels - at < part ? channels - at : part;
-        bool all = count == channels;
-        tw_value *y = tw_onnx_conv(n, all ? x : tw_build_slice(n->b, x, 1, at, count, 1),
-                                   all ? w : tw_build_slice(n->b, w, 1, at, count, 1), NULL);
+        tw_value *y = tw_onnx_conv(n, channels_of(n, x, group, at, count),
+                                   channels_of(n, w, 1, at, count), NULL);
         y = tw_build_cast(n->b, y, TW_S32);
         sum = sum ? tw_build2(n->b, "Add", sum, y, NULL) : y;
         if (!sum)
-            return false;
+            return NULL;
     }
-    return tw_onnx_bind(n, 0, sum);
+    return sum;
+}
+
+bool tw_onnx_op_conv_integer(tw_onnx_node *n)
+{
+    tw_value *x = n->in[0], *w = n->in[1], *x_zero = tw_onnx_in(n, 2), *w_zero = tw_onnx_in(n, 3);
+    if (!is_byte(x) || !is_byte(w) || w->shape.rank < 3 || w->shape.rank > 5 ||
+        x->shape.rank != w->shape.rank)
+        return TW_ONNX_UNSUPPORTED(n, "tensors of INT8 or UINT8 with batch, channels and one to "
+                                      "three spatial axes are supported");
+    if (!check_zero(n, x_zero, x, 1) || !check_zero(n, w_zero, w, w->shape.dim[0]))
+        return false;
+    int64_t taps = 1, group = tw_onnx_int(n, "group", 1);
+    for (int i = 2; i < w->shape.rank && taps <= EXACT; i++)
+        taps *= w->shape.dim[i];
+    if (taps > EXACT)
+        return TW_ONNX_UNSUPPORTED(n, "a window of more than %d elements, which add up exactly",
+                                   EXACT);
+    if (taps < 1 || w->shape.dim[1] < 1 || group < 1 || x->shape.dim[1] != w->shape.dim[1] * group)
+        return TW_ONNX_FAIL(n,
+                            "the weights take %d channels a group, the input has %d in %lld "
+                            "groups; the window has %lld elements",
+                            (int)w->shape.dim[1], (int)x->shape.dim[1], (long long)group,
+                            (long long)taps);
+    x = less_zero(n, x, x_zero, 0);
+    w = less_zero(n, w, w_zero, 0);
+    return x && w && tw_onnx_bind(n, 0, conv_in_parts(n, x, w, taps));
 }

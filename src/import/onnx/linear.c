@@ -25,6 +25,12 @@ static tw_value *with_axis(tw_builder *b, tw_value *x, int axis, bool add)
     return tw_build_reshape(b, x, rank, dim);
 }
 
+static bool is_integer(const tw_value *x)
+{
+    tw_dtype dtype = x->shape.dtype;
+    return dtype == TW_S32 || dtype == TW_U32 || dtype == TW_S64 || dtype == TW_U64;
+}
+
 tw_value *tw_onnx_matmul(tw_onnx_node *n, tw_value *a, tw_value *b)
 {
     if (!a || !b)
@@ -40,14 +46,14 @@ tw_value *tw_onnx_matmul(tw_onnx_node *n, tw_value *a, tw_value *b)
         TW_ONNX_FAIL(n, "%d columns meet %d rows", k, k_b);
         return NULL;
     }
-    if (b_rank == 2 && tw_build_is_weight(b))
+    if (b_rank == 2 && tw_build_is_weight(b) && !is_integer(b))
         return fully_connected(n, a, b, NULL, false);
     /* A vector on the left is a row, on the right a column; its axis goes again afterwards. */
     if (a_rank == 1)
         a = with_axis(n->b, a, 0, true);
     if (b_rank == 1)
         b = with_axis(n->b, b, 1, true);
-    tw_value *y = tw_build2(n->b, "MatMul", a, b, NULL);
+    tw_value *y = tw_build2(n->b, is_integer(b) ? "IntegerMatMul" : "MatMul", a, b, NULL);
     if (y && b_rank == 1)
         y = with_axis(n->b, y, y->shape.rank - 1, false);
     if (y && a_rank == 1)
@@ -60,11 +66,16 @@ bool tw_onnx_op_matmul(tw_onnx_node *n)
     return tw_onnx_bind(n, 0, tw_onnx_matmul(n, n->in[0], n->in[1]));
 }
 
-static tw_value *scaled(tw_builder *b, tw_value *x, float factor)
+static tw_value *scaled(tw_onnx_node *n, tw_value *x, float factor)
 {
     if (!x || factor == 1)
         return x;
-    return tw_build2(b, "Mul", x, tw_build_scalar(b, x->shape.dtype, (double)factor), NULL);
+    if (is_integer(x) && (float)(int32_t)factor != factor) {
+        TW_ONNX_UNSUPPORTED(n, "alpha and beta of integers must be whole numbers, not %g",
+                            (double)factor);
+        return NULL;
+    }
+    return tw_build2(n->b, "Mul", x, tw_build_scalar(n->b, x->shape.dtype, (double)factor), NULL);
 }
 
 /* A constant that is one number a column, as a list of them; null for anything else. */
@@ -96,17 +107,20 @@ tw_value *tw_onnx_gemm(tw_onnx_node *n, tw_value *a, tw_value *b, tw_value *c)
         TW_ONNX_FAIL(n, "%d columns meet %d rows; check transA and transB", k, k_b);
         return NULL;
     }
-    bool weights = tw_build_is_weight(b);
+    bool integer = is_integer(b), weights = !integer && tw_build_is_weight(b);
     tw_value *bias = weights && c && alpha == 1 && beta == 1 ? as_bias(n, c, columns) : NULL;
     if (trans_a)
         a = tw_build_transpose(n->b, a, 2, swap);
-    tw_value *y =
-        weights ? fully_connected(n, a, b, bias, trans_b)
-                : tw_build2(n->b, "MatMul", a, b, TW_SETTINGS(tw_set_int("transpose_b", trans_b)));
-    y = scaled(n->b, y, alpha);
+    if (integer && trans_b)
+        b = tw_build_transpose(n->b, b, 2, swap);
+    tw_value *y = integer   ? tw_build2(n->b, "IntegerMatMul", a, b, NULL)
+                  : weights ? fully_connected(n, a, b, bias, trans_b)
+                            : tw_build2(n->b, "MatMul", a, b,
+                                        TW_SETTINGS(tw_set_int("transpose_b", trans_b)));
+    y = scaled(n, y, alpha);
     if (!c || bias || beta == 0)
         return y;
-    return tw_build2(n->b, "Add", y, scaled(n->b, c, beta), NULL);
+    return tw_build2(n->b, "Add", y, scaled(n, c, beta), NULL);
 }
 
 bool tw_onnx_op_gemm(tw_onnx_node *n)

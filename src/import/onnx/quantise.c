@@ -8,7 +8,10 @@
 
 tw_onnx_scaled tw_onnx_scale_in(const tw_onnx_node *n, int scale, int zero, int axis)
 {
-    return (tw_onnx_scaled){tw_onnx_need(n, scale), zero < 0 ? NULL : tw_onnx_in(n, zero), axis, 0};
+    tw_value *by = tw_onnx_need(n, scale);
+    if (by && by->shape.dtype == TW_S32) /* of QuantizeLinear, a whole number */
+        by = tw_build_cast(n->b, by, TW_F32);
+    return (tw_onnx_scaled){by, zero < 0 ? NULL : tw_onnx_in(n, zero), axis, 0};
 }
 
 /* --- scales ------------------------------------------------------------------------------------ */

@@ -16,11 +16,10 @@ static bool read_axes(tw_onnx_node *n, tw_onnx_list *axes)
 }
 
 /* What a reduction over no axis leaves: its steps before and after the sum. */
-static tw_value *reduce_nothing(tw_onnx_node *n)
+static tw_value *reduce_nothing(tw_onnx_node *n, tw_value *x)
 {
     static const char *const steps[][2] = {
         {"ReduceL1", "Abs"}, {"ReduceL2", "Abs"}, {"ReduceLogSum", "Log"}};
-    tw_value *x = n->in[0];
     if (strcmp(n->op, "ReduceSumSquare") == 0)
         return tw_build2(n->b, "Mul", x, x, NULL);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
@@ -29,16 +28,25 @@ static tw_value *reduce_nothing(tw_onnx_node *n)
     return x;
 }
 
+/* Logarithms are computed in float, also of integers. */
+static tw_value *operand(tw_onnx_node *n)
+{
+    tw_dtype dtype = n->in[0]->shape.dtype;
+    bool integer = dtype == TW_S32 || dtype == TW_U32 || dtype == TW_S64 || dtype == TW_U64;
+    return integer && strncmp(n->op, "ReduceLog", 9) == 0 ? tw_build_cast(n->b, n->in[0], TW_F32)
+                                                          : n->in[0];
+}
+
 bool tw_onnx_op_reduce(tw_onnx_node *n)
 {
-    tw_value *x = n->in[0];
+    tw_value *x = operand(n);
     tw_onnx_list list;
     bool keep = tw_onnx_int(n, "keepdims", 1) != 0, flag[TW_MAX_RANK] = {false};
     bool noop = tw_onnx_int(n, "noop_with_empty_axes", 0) != 0;
-    if (!read_axes(n, &list) || !tw_onnx_axes(n, &list, x->shape.rank, flag))
+    if (!x || !read_axes(n, &list) || !tw_onnx_axes(n, &list, x->shape.rank, flag))
         return false;
     if (list.count <= 0 && noop)
-        return tw_onnx_bind(n, 0, reduce_nothing(n));
+        return tw_onnx_bind(n, 0, tw_build_cast(n->b, reduce_nothing(n, x), n->in[0]->shape.dtype));
     int64_t axes[TW_MAX_RANK];
     int count = 0;
     for (int i = 0; i < x->shape.rank; i++)
@@ -49,10 +57,9 @@ bool tw_onnx_op_reduce(tw_onnx_node *n)
         op = "ReduceAny";
     else if (x->shape.dtype == TW_BOOL && strcmp(op, "ReduceMin") == 0)
         op = "ReduceAll";
-    return tw_onnx_bind(
-        n, 0,
-        tw_build1(n->b, op, x,
-                  TW_SETTINGS(tw_set_ints("axes", count, axes), tw_set_int("keepdims", keep))));
+    tw_value *y = tw_build1(
+        n->b, op, x, TW_SETTINGS(tw_set_ints("axes", count, axes), tw_set_int("keepdims", keep)));
+    return tw_onnx_bind(n, 0, tw_build_cast(n->b, y, n->in[0]->shape.dtype));
 }
 
 /* --- softmax ----------------------------------------------------------------------------------- */
