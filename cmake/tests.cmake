@@ -20,7 +20,7 @@ foreach(source IN LISTS TW_UNIT)
   target_compile_definitions(${name} PRIVATE ${TW_TEST_DEFINITIONS})
   target_link_libraries(${name} PRIVATE tilewright-test-support)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
 endforeach()
 
 # Single-operator plans for test firmware (tests/device/qemu).
@@ -40,7 +40,7 @@ if(TW_CLI)
     target_compile_options(${name} PRIVATE ${TW_HOST_FLAGS})
     target_link_libraries(${name} PRIVATE ${CMOCKA} ${JANSSON})
     add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 300
+    set_tests_properties(${name} PROPERTIES TIMEOUT 900
       ENVIRONMENT "TILEWRIGHT=${PROJECT_BINARY_DIR}/tilewright")
   endforeach()
 endif()
@@ -50,7 +50,7 @@ function(tw_script_test name)
   set(work ${PROJECT_BINARY_DIR}/work/${name})
   file(MAKE_DIRECTORY ${work})
   add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1500
     ENVIRONMENT
     "TILEWRIGHT=${PROJECT_BINARY_DIR}/tilewright;DEVICE_PACK=$<TARGET_FILE:device-pack>;WORK=${work}")
 endfunction()

@@ -54,9 +54,7 @@ tw_status tw_transpose_check(const tw_call *call, uint32_t dtype, uint32_t weigh
         !tw_extents_check(&call->in[1], weights, (int)x->rank, (int)x->rank) ||
         !read_spans(call, spans))
         return TW_E_CHECK;
-    if (w->dim[0] < 1 || w->dim[w->rank - 1] < 1 || a->group < 1 ||
-        x->dim[x->rank - 1] % a->group != 0 || w->dim[0] % a->group != 0 ||
-        w->dim[w->rank - 1] != x->dim[x->rank - 1] / a->group || w->dim[0] != y->dim[y->rank - 1])
+    if (!tw_groups_check(x, w, y, a->group))
         return TW_E_CHECK;
     extents[0] = x->dim[0];
     extents[1] = spans[0].in;
@@ -71,10 +69,7 @@ tw_status tw_transpose_check(const tw_call *call, uint32_t dtype, uint32_t weigh
 static tw_status check_f32(const tw_call *call, uint64_t *work)
 {
     tw_status status = tw_transpose_check(call, TW_F32, TW_F32, work);
-    if (status == TW_OK && call->in_count == 3 &&
-        !tw_vector_check(&call->in[2], TW_F32, call->in[1].tensor->dim[0]))
-        return TW_E_CHECK;
-    return status;
+    return status != TW_OK || tw_bias_check(call, call->in[1].tensor->dim[0]) ? status : TW_E_CHECK;
 }
 
 static tw_status check_s8(const tw_call *call, uint64_t *work)

@@ -47,10 +47,7 @@ tw_status tw_depthwise_check(const tw_call *call, uint32_t dtype, uint32_t weigh
 static tw_status check_f32(const tw_call *call, uint64_t *work)
 {
     tw_status status = tw_depthwise_check(call, TW_F32, TW_F32, work);
-    if (status == TW_OK && call->in_count == 3 &&
-        !tw_vector_check(&call->in[2], TW_F32, tw_depthwise_outputs(call)))
-        return TW_E_CHECK;
-    return status;
+    return status != TW_OK || tw_bias_check(call, tw_depthwise_outputs(call)) ? status : TW_E_CHECK;
 }
 
 /* `n` outputs of one pixel, the first of them o. x_step: 1, or 0 where one input channel serves all. */

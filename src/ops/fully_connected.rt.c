@@ -35,10 +35,7 @@ tw_status tw_connected_check(const tw_call *call, uint32_t dtype, uint32_t weigh
 static tw_status check_f32(const tw_call *call, uint64_t *work)
 {
     tw_status status = tw_connected_check(call, TW_F32, TW_F32, work);
-    if (status == TW_OK && call->in_count == 3 &&
-        !tw_vector_check(&call->in[2], TW_F32, call->in[1].tensor->dim[0]))
-        return TW_E_CHECK;
-    return status;
+    return status != TW_OK || tw_bias_check(call, call->in[1].tensor->dim[0]) ? status : TW_E_CHECK;
 }
 
 static tw_status check_s8(const tw_call *call, uint64_t *work)

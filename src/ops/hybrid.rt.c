@@ -17,7 +17,7 @@ int tw_hybrid_check(const tw_call *call, int32_t channels, uint64_t scratch)
     for (i = 0; i < channels; i++)
         if (!(tw_hybrid_scales(t)[i] > 0.0f))
             return 0;
-    return call->in_count < 3 || tw_vector_check(&call->in[2], TW_F32, channels);
+    return tw_bias_check(call, channels);
 }
 
 tw_status tw_hybrid_open(const tw_call *call, tw_hybrid *h)

@@ -106,6 +106,12 @@ int tw_operand_check(const tw_view *view, uint32_t dtype, int least, int most);
 /* An optional vector of so many elements: absent, or rank 1 of this type. */
 int tw_vector_check(const tw_view *view, uint32_t dtype, int32_t count);
 
+/* The third input, where there is one: a float bias of so many outputs, or absent. */
+int tw_bias_check(const tw_call *call, int32_t outputs);
+
+/* Weights [outputs, ..., depth] that part x's channels and y's into so many groups. */
+int tw_groups_check(const tw_tensor *x, const tw_tensor *w, const tw_tensor *y, int32_t group);
+
 /* The product of extents, or 0 and *work unset when it does not fit 63 bits. */
 int tw_work(uint64_t *work, const int32_t *extents, int count);
 

@@ -197,6 +197,19 @@ int tw_vector_check(const tw_view *view, uint32_t dtype, int32_t count)
     return !view->tensor || (tw_operand_check(view, dtype, 1, 1) && view->tensor->dim[0] == count);
 }
 
+int tw_bias_check(const tw_call *call, int32_t outputs)
+{
+    return call->in_count < 3 || tw_vector_check(&call->in[2], TW_F32, outputs);
+}
+
+int tw_groups_check(const tw_tensor *x, const tw_tensor *w, const tw_tensor *y, int32_t group)
+{
+    const int32_t channels = x->dim[x->rank - 1], outputs = y->dim[y->rank - 1];
+    const int32_t depth = w->dim[w->rank - 1];
+    return group >= 1 && outputs >= 1 && depth >= 1 && w->dim[0] == outputs &&
+           channels % group == 0 && outputs % group == 0 && depth == channels / group;
+}
+
 int tw_work(uint64_t *work, const int32_t *extents, int count)
 {
     uint64_t product = 1;

@@ -143,8 +143,7 @@ static tw_status check(const tw_call *call, int transposed, uint64_t *work)
         !tw_extents_check(&call->in[1], TW_F32, 5, 5) ||
         !tw_operand_check(&call->out[0], TW_F32, 5, 5) ||
         call->in[0].tensor->dim[0] != call->out[0].tensor->dim[0] ||
-        !read_span(call, transposed, &span) ||
-        (call->in_count == 3 && !tw_vector_check(&call->in[2], TW_F32, call->in[1].tensor->dim[0])))
+        !read_span(call, transposed, &span) || !tw_bias_check(call, call->in[1].tensor->dim[0]))
         return TW_E_CHECK;
     open_slice(call, transposed, &s);
     status = transposed ? tw_transpose_check(&s.call, TW_F32, TW_F32, work)
