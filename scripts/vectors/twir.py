@@ -44,6 +44,15 @@ def data(array):
     return "[" + ", ".join(number(v, kind) for v in array.ravel()) + "]"
 
 
+def written(value):
+    """An attribute: a number, a text, or a list of either."""
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(written(v) for v in value) + "]"
+    if isinstance(value, str):
+        return f'"{value}"'
+    return "true" if value is True else "false" if value is False else repr(value)
+
+
 def type_of(array, quant=None):
     array = np.asarray(array)
     text = f"{NAMES[array.dtype.name]}[{','.join(str(d) for d in array.shape)}]"
@@ -78,6 +87,26 @@ class File:
         lines += [f"feed   %{label} = {data(array)}" for label, array in inputs if label not in constants]
         lines.append(f"expect %y = {data(expected)}\n")
         self.parts.append("\n".join(lines))
+
+    def foreign(self, name, oracle, op, inputs, expected, attributes=None, weights=None, quants=None, out_quant=None, tolerance=""):
+        """An operator of another vocabulary. inputs: (name, array) pairs; expected: an array or a list of them. attributes: numbers,
+        texts and lists; weights: arrays (or pairs of an array and its Quant...) that become constants, named by attributes."""
+        quants, outputs = quants or {}, expected if isinstance(expected, list) else [expected]
+        lines = [f'case "{name}" oracle "{oracle}"{" " + tolerance if tolerance else ""}', 'graph "g" {']
+        lines += [f"  input  %{label} : {type_of(array, quants.get(label))}" for label, array in inputs]
+        text = [f"{k}={written(v)}" for k, v in (attributes or {}).items()]
+        for k, w in (weights or {}).items():
+            w, quant = w if isinstance(w, tuple) else (w, None)
+            lines.append(f"  const  %{k} : {type_of(w, quant)} = {data(w)}")
+            text.append(f"{k}=%{k}")
+        results = [f"%y{i or ''}" for i in range(len(outputs))]
+        typed = ", ".join(f"{r} : {type_of(y, out_quant)}" for r, y in zip(results, outputs))
+        operands = ", ".join("%" + label for label, _ in inputs)
+        lines.append(f"  {typed} = {op} ({operands})" + (f" {{{', '.join(text)}}}" if text else ""))
+        lines += [f"  output {r}" for r in results] + ["}"]
+        lines += [f"feed   %{label} = {data(array)}" for label, array in inputs]
+        lines += [f"expect {r} = {data(y)}" for r, y in zip(results, outputs)]
+        self.parts.append("\n".join(lines) + "\n")
 
     def write(self, path):
         with open(path, "w", encoding="ascii") as file:

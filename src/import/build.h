@@ -22,6 +22,7 @@ typedef struct tw_builder {
     tw_graph *graph;
     const tw_import_options *options;
     tw_map offered;   /* graph input's name -> tw_offered_input */
+    tw_map shared;    /* what nodes leave for later ones of the same layer or cache, by its name */
     const char *node; /* the foreign node in hand: names and messages are after it */
     int search;       /* number of the latest search through producers, left in node->index */
     int take;         /* which offered inputs that search may take */
@@ -120,6 +121,12 @@ tw_value *tw_build_concat(tw_builder *b, tw_value *const *parts, int count, int 
 /* Elements begin, begin + step, ... of one axis. */
 tw_value *tw_build_slice(tw_builder *b, tw_value *x, int axis, int64_t begin, int64_t size,
                          int64_t step);
+/* Bounds of a slice of an axis, counted from the end where negative and clamped to the extent: what
+ * they take. step: not 0. */
+typedef struct tw_range {
+    int64_t begin, size, step;
+} tw_range;
+tw_range tw_range_of(int64_t extent, int64_t start, int64_t end, int64_t step);
 /* Fold a binary operator over the values, from the left. */
 tw_value *tw_build_chain(tw_builder *b, const char *op, tw_value *const *in, int in_count);
 /* Broadcast to a shape that the value broadcasts to. */

@@ -76,6 +76,28 @@ tw_value *tw_build_slice(tw_builder *b, tw_value *x, int axis, int64_t begin, in
                                  tw_set_ints("step", rank, steps)));
 }
 
+static int64_t clamp(int64_t v, int64_t low, int64_t high)
+{
+    return v < low ? low : v > high ? high : v;
+}
+
+tw_range tw_range_of(int64_t extent, int64_t start, int64_t end, int64_t step)
+{
+    /* Steps beyond any extent are all the same. */
+    tw_range r = {0, 0, clamp(step, -INT32_MAX, INT32_MAX)};
+    if (extent == 0)
+        return r;
+    const bool back = step < 0;
+    start = clamp(start < 0 ? start + extent : start, 0, back ? extent - 1 : extent);
+    end = clamp(end < 0 ? end + extent : end, back ? -1 : 0, back ? extent - 1 : extent);
+    const int64_t span = back ? start - end : end - start;
+    if (span > 0) {
+        r.size = (span - 1) / (back ? -r.step : r.step) + 1;
+        r.begin = start;
+    }
+    return r;
+}
+
 tw_value *tw_build_chain(tw_builder *b, const char *op, tw_value *const *in, int in_count)
 {
     tw_value *sum = in_count ? in[0] : NULL;

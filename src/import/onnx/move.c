@@ -113,31 +113,6 @@ static bool read_bounds(tw_onnx_node *n, tw_bounds *s)
     return true;
 }
 
-static int64_t clamp(int64_t v, int64_t low, int64_t high)
-{
-    return v < low ? low : v > high ? high : v;
-}
-
-/* One axis: bounds count from the end where negative, then are clamped to the extent. */
-static bool slice_axis(tw_onnx_node *n, int64_t extent, int64_t start, int64_t end, int64_t step,
-                       int64_t *begin, int64_t *size)
-{
-    *begin = *size = 0;
-    if (step == 0)
-        return TW_ONNX_FAIL(n, "a step of 0");
-    if (extent == 0)
-        return true;
-    bool back = step < 0;
-    start = clamp(start < 0 ? start + extent : start, 0, back ? extent - 1 : extent);
-    end = clamp(end < 0 ? end + extent : end, back ? -1 : 0, back ? extent - 1 : extent);
-    int64_t span = back ? start - end : end - start, stride = back ? -step : step;
-    if (span > 0) {
-        *size = (span - 1) / stride + 1;
-        *begin = start;
-    }
-    return true;
-}
-
 bool tw_onnx_op_slice(tw_onnx_node *n)
 {
     const tw_shape *x = &n->in[0]->shape;
@@ -157,11 +132,13 @@ bool tw_onnx_op_slice(tw_onnx_node *n)
         if (used[axis])
             return TW_ONNX_FAIL(n, "axis %d is given twice", axis);
         used[axis] = true;
-        /* Steps beyond any extent are all the same. */
-        step[axis] = s.step.count < 0 ? 1 : clamp(s.step.v[i], -INT32_MAX, INT32_MAX);
-        if (!slice_axis(n, x->dim[axis], s.start.v[i], s.end.v[i], step[axis], &begin[axis],
-                        &size[axis]))
-            return false;
+        const int64_t by = s.step.count < 0 ? 1 : s.step.v[i];
+        if (by == 0)
+            return TW_ONNX_FAIL(n, "a step of 0");
+        const tw_range range = tw_range_of(x->dim[axis], s.start.v[i], s.end.v[i], by);
+        begin[axis] = range.begin;
+        size[axis] = range.size;
+        step[axis] = range.step;
     }
     return tw_onnx_bind(n, 0,
                         tw_build1(n->b, "Slice", n->in[0],

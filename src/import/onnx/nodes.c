@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "import/foreign/foreign.h"
 #include "import/onnx/model.h"
 
 /* For messages: the node's name, or its first output's. */
@@ -258,6 +259,8 @@ static bool import_by(tw_onnx *o, tw_onnx_node *n)
     const char *domain = tw_onnx_domain(n->proto->domain), *shown = *domain ? domain : "ai.onnx";
     n->opset = tw_onnx_opset_of(o, domain);
     n->row = tw_map_get(&o->rows, tw_format(n->b->arena, "%s/%s", domain, n->op));
+    if (!n->row && tw_vocabulary_by_name(domain, strlen(domain)))
+        n->row = &tw_onnx_foreign_row;
     const Tw__Onnx__Function *function =
         n->row ? NULL
                : tw_map_get(&o->functions, function_key(o, domain, n->op, n->proto->overload));

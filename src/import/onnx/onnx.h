@@ -37,6 +37,9 @@ enum { PLAIN = 0, KEEPS = 1 };
 
 bool tw_onnx_op_family(tw_onnx_node *node);
 
+/* Operators whose domain is a published vocabulary: foreign.c. */
+extern const tw_onnx_row tw_onnx_foreign_row;
+
 /* --- a node in hand ---------------------------------------------------------------------------- */
 
 /* An attribute as the node has it, or as a function's call gives it. */

@@ -1,32 +1,9 @@
 /* Resize and Upsample. What says the extents (scales, sizes, regions) is read by the model's axes and
  * handed on in the order of the IR's. */
-#include <math.h>
 #include <string.h>
 
 #include "import/onnx/onnx.h"
-
-typedef struct tw_resizing {
-    int rank;
-    int64_t size[TW_MAX_RANK];
-    float scale[TW_MAX_RANK]; /* 0: as the extents say */
-    float begin[TW_MAX_RANK], end[TW_MAX_RANK];
-    const char *mode, *coordinates, *rounding;
-    bool antialias, exclude_outside;
-    float cubic, extrapolation;
-} tw_resizing;
-
-static void begin_resizing(tw_resizing *r, const tw_shape *x)
-{
-    *r = (tw_resizing){.rank = x->rank,
-                       .mode = "nearest",
-                       .coordinates = "half_pixel",
-                       .rounding = "round_prefer_floor",
-                       .cubic = -0.75f};
-    for (int k = 0; k < x->rank; k++) {
-        r->size[k] = x->dim[k];
-        r->end[k] = 1;
-    }
-}
+#include "import/resize.h"
 
 /* The floats of input i, in the model's order; *count -1: absent or empty. */
 static bool read_floats(tw_onnx_node *n, int i, const char *what, int least, float *values,
@@ -48,16 +25,6 @@ static bool read_floats(tw_onnx_node *n, int i, const char *what, int least, flo
     return true;
 }
 
-static bool set_scale(tw_onnx_node *n, const tw_shape *x, tw_resizing *r, int axis, float scale)
-{
-    double size = floor((double)scale * x->dim[axis]);
-    if (!(scale > 0) || !(size <= INT32_MAX))
-        return TW_ONNX_FAIL(n, "axis %d has scale %g", axis, (double)scale);
-    r->scale[axis] = scale;
-    r->size[axis] = (int64_t)size;
-    return true;
-}
-
 /* The axes that scales, sizes and regions are about, in their order. */
 static bool read_axes(tw_onnx_node *n, int rank, int *axis, int *count)
 {
@@ -75,25 +42,6 @@ static bool read_axes(tw_onnx_node *n, int rank, int *axis, int *count)
     return true;
 }
 
-/* One scale for all axes, such that none is larger (or none smaller) than asked for. */
-static bool keep_ratio(tw_onnx_node *n, const tw_shape *x, tw_resizing *r, const int *axis,
-                       int count, bool larger)
-{
-    double scale = larger ? 0 : INFINITY;
-    for (int i = 0; i < count; i++) {
-        double own = (double)r->size[axis[i]] / x->dim[axis[i]];
-        scale = larger ? fmax(scale, own) : fmin(scale, own);
-    }
-    for (int i = 0; i < count; i++) {
-        double size = floor(scale * x->dim[axis[i]] + 0.5);
-        if (!(scale > 0) || !(size <= INT32_MAX))
-            return TW_ONNX_FAIL(n, "sizes and extents have no common scale");
-        r->size[axis[i]] = (int64_t)size;
-        r->scale[axis[i]] = (float)scale;
-    }
-    return true;
-}
-
 static bool read_sizes(tw_onnx_node *n, const tw_shape *x, tw_resizing *r, const int *axis,
                        int count)
 {
@@ -103,19 +51,7 @@ static bool read_sizes(tw_onnx_node *n, const tw_shape *x, tw_resizing *r, const
         return false;
     if (sizes.count != count)
         return TW_ONNX_FAIL(n, "%d sizes for %d axes", sizes.count, count);
-    for (int i = 0; i < count; i++) {
-        r->size[axis[i]] = sizes.v[i];
-        if (sizes.v[i] < 1 || sizes.v[i] > INT32_MAX || x->dim[axis[i]] < 1)
-            return TW_ONNX_FAIL(n, "axis %d of %d elements is to have %lld", axis[i],
-                                (int)x->dim[axis[i]], (long long)sizes.v[i]);
-    }
-    if (strcmp(policy, "not_larger") == 0 || strcmp(policy, "not_smaller") == 0)
-        return keep_ratio(n, x, r, axis, count, strcmp(policy, "not_smaller") == 0);
-    return strcmp(policy, "stretch") == 0 ||
-           TW_ONNX_FAIL(n,
-                        "keep_aspect_ratio_policy is '%s'; stretch, not_larger and not_smaller "
-                        "are possible",
-                        policy);
+    return tw_resizing_sizes(n->b, x, r, axis, count, sizes.v, policy);
 }
 
 /* Opsets from 11: inputs roi, scales, sizes. */
@@ -141,7 +77,7 @@ static bool read_extents(tw_onnx_node *n, const tw_shape *x, tw_resizing *r)
     if (tw_onnx_in(n, 3) && tw_shape_elements(&n->in[3]->shape) > 0)
         return TW_ONNX_FAIL(n, "it has both scales and sizes; one of them must be absent");
     for (int i = 0; i < count; i++)
-        if (!set_scale(n, x, r, axis[i], values[i]))
+        if (!tw_resizing_scale(n->b, x, r, axis[i], values[i]))
             return false;
     return true;
 }
@@ -150,8 +86,6 @@ static bool read_extents(tw_onnx_node *n, const tw_shape *x, tw_resizing *r)
 static tw_value *resample(tw_onnx_node *n, tw_value *x, const tw_resizing *r)
 {
     tw_resizing last = *r;
-    bool nearest = strcmp(r->mode, "nearest") == 0;
-    bool moves = nearest && strcmp(r->coordinates, "tf_crop_and_resize") != 0;
     bool image = r->rank > 2;
     for (int k = 0; image && k < r->rank; k++) {
         int from = k == 0 ? 0 : k + 1 < r->rank ? k + 1 : 1;
@@ -160,20 +94,7 @@ static tw_value *resample(tw_onnx_node *n, tw_value *x, const tw_resizing *r)
         last.begin[k] = r->begin[from];
         last.end[k] = r->end[from];
     }
-    const tw_setting settings[] = {tw_set_ints("size", r->rank, last.size),
-                                   tw_set_floats("scale", r->rank, last.scale),
-                                   tw_set_word("mode", r->mode),
-                                   tw_set_word("coordinates", r->coordinates),
-                                   tw_set_word("rounding", r->rounding),
-                                   tw_set_int("antialias", r->antialias),
-                                   tw_set_int("exclude_outside", r->exclude_outside),
-                                   tw_set_float("cubic", r->cubic),
-                                   tw_set_float("extrapolation", r->extrapolation),
-                                   tw_set_floats("begin", r->rank, last.begin),
-                                   tw_set_floats("end", r->rank, last.end),
-                                   {.name = NULL}};
-    tw_value *y = tw_build1(n->b, moves ? "ResizeNearest" : "Resize",
-                            image ? tw_build_channels_last(n->b, x) : x, settings);
+    tw_value *y = tw_resizing_build(n->b, image ? tw_build_channels_last(n->b, x) : x, &last);
     return image ? tw_build_channels_first(n->b, y) : y;
 }
 
@@ -183,7 +104,7 @@ static bool resize_by_scales(tw_onnx_node *n, const float *scale, int count)
 {
     const tw_shape *x = &n->in[0]->shape;
     tw_resizing r;
-    begin_resizing(&r, x);
+    tw_resizing_begin(&r, x);
     r.mode = tw_onnx_text(n, "mode", "nearest");
     r.coordinates = "asymmetric";
     r.rounding = "floor";
@@ -195,7 +116,7 @@ static bool resize_by_scales(tw_onnx_node *n, const float *scale, int count)
         return TW_ONNX_FAIL(n, "%d scales for %d axes", count, x->rank);
     bool grows = false;
     for (int k = 0; k < x->rank; k++) {
-        if (!set_scale(n, x, &r, k, scale[k]))
+        if (!tw_resizing_scale(n->b, x, &r, k, scale[k]))
             return false;
         grows = grows || scale[k] > 1;
         if (scale[k] < 1)
@@ -216,17 +137,10 @@ static bool resize_by_input(tw_onnx_node *n)
     return resize_by_scales(n, scale, count);
 }
 
-/* words: what is possible, space-separated. */
 static bool check_word(tw_onnx_node *n, const char *name, const char *value, const char *words)
 {
-    size_t length = strlen(value);
-    for (const char *at = words; *at; at += strspn(at, " ")) {
-        size_t word = strcspn(at, " ");
-        if (word == length && memcmp(at, value, length) == 0)
-            return true;
-        at += word;
-    }
-    return TW_ONNX_FAIL(n, "%s is '%s'; possible are: %s", name, value, words);
+    return tw_is_word(value, words) ||
+           TW_ONNX_FAIL(n, "%s is '%s'; possible are: %s", name, value, words);
 }
 
 bool tw_onnx_op_resize(tw_onnx_node *n)
@@ -235,7 +149,7 @@ bool tw_onnx_op_resize(tw_onnx_node *n)
     tw_resizing r;
     if (n->opset < 11)
         return resize_by_input(n);
-    begin_resizing(&r, x);
+    tw_resizing_begin(&r, x);
     r.mode = tw_onnx_text(n, "mode", "nearest");
     r.coordinates = tw_onnx_text(n, "coordinate_transformation_mode", "half_pixel");
     r.rounding = tw_onnx_text(n, "nearest_mode", "round_prefer_floor");
@@ -243,12 +157,9 @@ bool tw_onnx_op_resize(tw_onnx_node *n)
     r.exclude_outside = tw_onnx_int(n, "exclude_outside", 0) != 0;
     r.cubic = tw_onnx_float(n, "cubic_coeff_a", -0.75f);
     r.extrapolation = tw_onnx_float(n, "extrapolation_value", 0);
-    if (!check_word(n, "mode", r.mode, "nearest linear cubic") ||
-        !check_word(n, "coordinate_transformation_mode", r.coordinates,
-                    "half_pixel half_pixel_symmetric pytorch_half_pixel align_corners asymmetric "
-                    "tf_half_pixel_for_nn tf_crop_and_resize") ||
-        !check_word(n, "nearest_mode", r.rounding,
-                    "round_prefer_floor round_prefer_ceil floor ceil") ||
+    if (!check_word(n, "mode", r.mode, TW_RESIZING_MODES) ||
+        !check_word(n, "coordinate_transformation_mode", r.coordinates, TW_RESIZING_COORDINATES) ||
+        !check_word(n, "nearest_mode", r.rounding, TW_RESIZING_ROUNDINGS) ||
         !read_extents(n, x, &r))
         return false;
     return tw_onnx_bind(n, 0, resample(n, n->in[0], &r));

@@ -132,30 +132,59 @@ bool tw_text_attributes(tw_text_parser *parser, const tw_opdef *op, void *attrib
 
 /* ---- foreign ---- */
 
-static bool parse_foreign(tw_lexer *lexer, tw_foreign_attribute *attribute)
+static bool is_text(const tw_lexer *lexer)
 {
-    bool list, more = true;
-    int capacity = 0;
-    double *numbers = NULL;
-    bool number_word = tw_lex_is_word(lexer, "true") || tw_lex_is_word(lexer, "false") ||
-                       tw_lex_is_word(lexer, "inf") || tw_lex_is_word(lexer, "nan");
-    if (!number_word &&
-        (lexer->token.kind == TW_TOKEN_WORD || lexer->token.kind == TW_TOKEN_STRING)) {
-        attribute->text = lexer->token.text;
+    if (lexer->token.kind == TW_TOKEN_STRING)
+        return true;
+    return lexer->token.kind == TW_TOKEN_WORD && !tw_lex_is_word(lexer, "true") &&
+           !tw_lex_is_word(lexer, "false") && !tw_lex_is_word(lexer, "inf") &&
+           !tw_lex_is_word(lexer, "nan");
+}
+
+/* What an attribute is written as, while it grows. */
+typedef struct tw_written {
+    double *numbers;
+    const char **texts;
+    int count, capacity;
+} tw_written;
+
+/* One number or text; all of a list are of one kind. */
+static bool parse_item(tw_lexer *lexer, const char *name, tw_written *w)
+{
+    const bool text = is_text(lexer);
+    if (w->count && text != !w->numbers)
+        return tw_lex_fail_at(lexer, &lexer->token, TW_CODE_FAILED,
+                              "%.60s holds both numbers and words", name);
+    if (text) {
+        tw_grow(lexer->arena, &w->texts, w->count, &w->capacity, sizeof *w->texts);
+        w->texts[w->count++] = lexer->token.text;
         return tw_lex_next(lexer);
+    }
+    tw_grow(lexer->arena, &w->numbers, w->count, &w->capacity, sizeof *w->numbers);
+    return tw_lex_double(lexer, &w->numbers[w->count++]);
+}
+
+static bool parse_foreign(tw_text_parser *parser, tw_foreign_attribute *attribute)
+{
+    static const double none[1] = {0};
+    tw_lexer *lexer = &parser->lexer;
+    tw_written w = {NULL, NULL, 0, 0};
+    bool list, more;
+    if (lexer->token.kind == TW_TOKEN_VALUE) {
+        attribute->count = 1;
+        return tw_text_value(parser, &attribute->value);
     }
     if (!tw_lex_accept(lexer, '[', &list))
         return false;
     more = !list || !tw_lex_is_mark(lexer, ']');
     while (more) {
-        tw_grow(lexer->arena, &numbers, attribute->number_count, &capacity, sizeof *numbers);
-        if (!tw_lex_double(lexer, &numbers[attribute->number_count++]))
-            return false;
         more = false;
-        if (list && !tw_lex_accept(lexer, ',', &more))
+        if (!parse_item(lexer, attribute->name, &w) || (list && !tw_lex_accept(lexer, ',', &more)))
             return false;
     }
-    attribute->numbers = numbers;
+    attribute->count = w.count;
+    attribute->texts = w.texts;
+    attribute->numbers = w.count ? w.numbers : none;
     return !list || tw_lex_mark(lexer, ']');
 }
 
@@ -173,8 +202,9 @@ bool tw_text_foreign_attributes(tw_text_parser *parser, tw_foreign_attribute **a
     while (more) {
         tw_grow(lexer->arena, attributes, *count, &capacity, sizeof **attributes);
         tw_foreign_attribute *attribute = &(*attributes)[(*count)++];
+        *attribute = (tw_foreign_attribute){NULL, NULL, NULL, NULL, 0};
         if (!tw_lex_text(lexer, TW_TOKEN_WORD, "the name of an attribute", &attribute->name) ||
-            !tw_lex_mark(lexer, '=') || !parse_foreign(lexer, attribute) ||
+            !tw_lex_mark(lexer, '=') || !parse_foreign(parser, attribute) ||
             !tw_lex_accept(lexer, ',', &more))
             return false;
     }

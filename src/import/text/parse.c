@@ -20,7 +20,7 @@ static bool take_new_name(tw_text_parser *parser, const char **name)
                           "%%%.80s is defined twice; give each value its own name", *name);
 }
 
-static bool take_value(tw_text_parser *parser, tw_value **value)
+bool tw_text_value(tw_text_parser *parser, tw_value **value)
 {
     tw_lexer *lexer = &parser->lexer;
     tw_token at = lexer->token;
@@ -95,8 +95,8 @@ static bool parse_next(tw_text_parser *parser)
 {
     tw_token at = parser->lexer.token;
     tw_value *current, *next;
-    if (!tw_lex_next(&parser->lexer) || !take_value(parser, &current) ||
-        !tw_lex_mark(&parser->lexer, '=') || !take_value(parser, &next))
+    if (!tw_lex_next(&parser->lexer) || !tw_text_value(parser, &current) ||
+        !tw_lex_mark(&parser->lexer, '=') || !tw_text_value(parser, &next))
         return false;
     if (tw_graph_state_next(parser->graph, current, next, parser->lexer.diag))
         return true;
@@ -108,7 +108,7 @@ static bool parse_next(tw_text_parser *parser)
 static bool parse_output(tw_text_parser *parser)
 {
     tw_value *value;
-    if (!tw_lex_next(&parser->lexer) || !take_value(parser, &value))
+    if (!tw_lex_next(&parser->lexer) || !tw_text_value(parser, &value))
         return false;
     tw_graph_output(parser->graph, value);
     return true;
@@ -155,7 +155,7 @@ static bool parse_operand(tw_text_parser *parser, tw_draft *draft)
         draft->in_count++;
         return tw_lex_next(&parser->lexer);
     }
-    return take_value(parser, &draft->in[draft->in_count++]);
+    return tw_text_value(parser, &draft->in[draft->in_count++]);
 }
 
 /* item { "," item } */
@@ -285,34 +285,86 @@ static bool parse_known(tw_text_parser *parser, tw_draft *draft, const tw_opdef 
     return finish_results(parser, draft, node);
 }
 
+static bool refuse_vocabulary(tw_text_parser *parser, const tw_draft *draft, size_t length)
+{
+    char known[200];
+    tw_vocabulary_names(known, sizeof known);
+    return tw_lex_fail_at(&parser->lexer, &draft->at, TW_CODE_UNSUPPORTED,
+                          "the vocabulary %.*s of %.60s is not one that can be read (%s); use "
+                          "operators of the IR, listed by: tilewright ops",
+                          (int)(length < 40 ? length : 40), draft->operator_name,
+                          draft->operator_name, known);
+}
+
+/* The value under the name that the text gives it, with the scales that the text wants. A value that
+ * has a name in the text already gets a second through Identity. */
+static tw_value *named_result(tw_text_parser *parser, const tw_draft *draft, int i, tw_value *value)
+{
+    tw_builder *b = &parser->builder;
+    if (!value) {
+        tw_fail(b->diag, TW_CODE_FAILED, draft->node, draft->operator_name,
+                "the operator has no result %d", i);
+        return NULL;
+    }
+    const tw_quant *quant = &draft->quant[i];
+    if (draft->typed[i] && quant->count && value->shape.dtype == TW_F32)
+        value = tw_build_quantize(b, value, draft->type[i].dtype, *quant);
+    else if (value->is_input || value->is_state || value->data ||
+             tw_map_get(&parser->values, value->name) == value)
+        value = tw_build1(b, "Identity", value, NULL);
+    if (value)
+        value->name = draft->out_name[i];
+    return value;
+}
+
+/* Results have their names before anything is named after them. */
+static bool reserve_names(tw_text_parser *parser, const tw_draft *draft)
+{
+    for (int i = 0; i < draft->out_count; i++)
+        if (draft->out_name[i] &&
+            strcmp(tw_unique_name(parser->graph, draft->out_name[i]), draft->out_name[i]) != 0)
+            return tw_lex_fail_at(&parser->lexer, &draft->at, TW_CODE_FAILED,
+                                  "%%%.80s cannot be used as a name", draft->out_name[i]);
+    return true;
+}
+
 static bool parse_foreign(tw_text_parser *parser, tw_draft *draft, const char *dot)
 {
     tw_lexer *lexer = &parser->lexer;
-    char known[200];
     size_t n = (size_t)(dot - draft->operator_name);
     tw_foreign_attribute *attributes = NULL;
+    tw_value *out[TW_MAX_OPERANDS] = {NULL};
     int attribute_count = 0;
     const tw_vocabulary *vocabulary = tw_vocabulary_by_name(draft->operator_name, n);
-    if (!vocabulary) {
-        tw_vocabulary_names(known, sizeof known);
-        return tw_lex_fail_at(lexer, &draft->at, TW_CODE_UNSUPPORTED,
-                              "the vocabulary %.*s of %.60s is not one that can be read (%s); "
-                              "use operators of the IR, listed by: tilewright ops",
-                              (int)(n < 40 ? n : 40), draft->operator_name, draft->operator_name,
-                              known);
-    }
+    if (!vocabulary)
+        return refuse_vocabulary(parser, draft, n);
     if (tw_lex_is_mark(lexer, '{') &&
         !tw_text_foreign_attributes(parser, &attributes, &attribute_count))
         return false;
-    tw_foreign_call call = {dot + 1,         draft->node,      draft->in,  draft->in_count,
-                            draft->out_name, draft->out_count, attributes, attribute_count};
-    tw_value *out[TW_MAX_OPERANDS] = {NULL};
-    if (!vocabulary->lower(parser->graph, &call, out, lexer->diag))
+    tw_foreign_node node = {.b = &parser->builder,
+                            .vocabulary = vocabulary,
+                            .row = tw_foreign_find(vocabulary, dot + 1),
+                            .op = draft->operator_name,
+                            .in = draft->in,
+                            .in_count = draft->in_count,
+                            .out = out,
+                            .out_count = draft->out_count,
+                            .attributes = attributes,
+                            .attribute_count = attribute_count};
+    parser->builder.node = draft->node;
+    parser->foreign = true;
+    if (!reserve_names(parser, draft))
+        return false;
+    if (!tw_foreign_lower(&node))
         return fail_node(parser, draft);
-    for (int i = 0; i < draft->out_count; i++)
-        if (draft->out_name[i] && (!check_type(parser, draft, i, out[i]) ||
-                                   !define(parser, &draft->at, draft->out_name[i], out[i])))
+    for (int i = 0; i < draft->out_count; i++) {
+        if (!draft->out_name[i])
+            continue;
+        tw_value *value = named_result(parser, draft, i, out[i]);
+        if (!value || !check_type(parser, draft, i, value))
             return fail_node(parser, draft);
+        tw_map_put(lexer->arena, &parser->values, value->name, value);
+    }
     return true;
 }
 
@@ -362,13 +414,17 @@ bool tw_text_graph(tw_text_parser *parser)
         return false;
     parser->graph = tw_graph_new(lexer->arena, name);
     parser->values = (tw_map){NULL, 0, 0};
+    parser->foreign = false;
+    tw_builder_init(&parser->builder, parser->graph, NULL, lexer->diag);
     while (!tw_lex_is_mark(lexer, '}'))
         if (!parse_statement(parser))
             return false;
     if (parser->graph->output_count == 0)
         return tw_lex_fail_at(lexer, &lexer->token, TW_CODE_FAILED,
                               "the graph has no output; add one: output %%name");
-    return tw_lex_next(lexer) && tw_graph_check(parser->graph, lexer->diag);
+    /* What foreign operators computed at once has left nodes behind. */
+    return tw_lex_next(lexer) && (!parser->foreign || tw_graph_sweep(parser->graph, lexer->diag)) &&
+           tw_graph_check(parser->graph, lexer->diag);
 }
 
 tw_graph *tw_text_parse(tw_arena *arena, const char *text, size_t bytes, const char *path,

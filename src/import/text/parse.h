@@ -3,13 +3,15 @@
 #define TW_IMPORT_TEXT_PARSE_H
 
 #include "base/map.h"
+#include "import/foreign/foreign.h"
 #include "import/text/lex.h"
-#include "import/text/vocabulary.h"
 #include "ops/op.h"
 
 typedef struct tw_text_parser {
     tw_lexer lexer;
     tw_graph *graph;
+    tw_builder builder;  /* of foreign operators */
+    bool foreign;        /* there was one in the graph */
     tw_map values;       /* name to tw_value */
     size_t random_bytes; /* made by `random` so far, which costs a file nothing to ask for */
     size_t file_bytes;   /* read from side files so far, which may be one file again and again */
@@ -27,7 +29,10 @@ bool tw_text_data(tw_text_parser *parser, const tw_shape *shape, const void **da
 /* { NAME = ... } into the operator's attribute structure, already set to the defaults. */
 bool tw_text_attributes(tw_text_parser *parser, const tw_opdef *op, void *attributes);
 
-/* The same as written, for an operator of another vocabulary. */
+/* A value that has been defined. */
+bool tw_text_value(tw_text_parser *parser, tw_value **value);
+
+/* Attributes as they are written, for an operator of another vocabulary. */
 bool tw_text_foreign_attributes(tw_text_parser *parser, tw_foreign_attribute **attributes,
                                 int *count);
 

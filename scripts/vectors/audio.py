@@ -76,7 +76,7 @@ def integers(low, high, shape, dtype):
 
 
 def main():
-    file = twir.File("signal.py")
+    file = twir.File("audio.py")
     x = integers(-32768, 32768, (2, 20), np.int16)
     w = integers(0, 8192, (20,), np.int16)
     case(file, "window", "SignalWindow", "SignalWindow", [x, w], [((2, 20), "int16")], {"shift": 12}, {"shift": 12},
