@@ -41,20 +41,38 @@ static bool is_whole_there(const tw_report *r, const tw_report_tensor *end)
     return false;
 }
 
-static void print_ends(const tw_report *r, const char *option, const tw_report_tensor *ends,
-                       int count, FILE *file)
+/* What would lower the fullest moment: an option, the name it takes or null, and bytes: of what is there whole
+ * without it, or of the memory with it. */
+typedef struct cli_remedy {
+    const char *option, *name;
+    uint64_t bytes;
+} cli_remedy;
+
+enum { REMEDIES = 8 };
+
+static int add_ends(const tw_report *r, const char *option, const tw_report_tensor *ends, int count,
+                    cli_remedy *remedies, int n)
 {
-    char bytes[32], name[CLI_VISIBLE];
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count && n < REMEDIES; i++)
         if (is_whole_there(r, &ends[i]))
-            fprintf(file, "  to lower it: --%s %s, which is there whole with %s bytes\n", option,
-                    cli_visible(ends[i].name, name), cli_grouped(bytes_of(&ends[i]), bytes));
+            remedies[n++] = (cli_remedy){option, ends[i].name, bytes_of(&ends[i])};
+    return n;
+}
+
+static int find_remedies(const tw_report *r, cli_remedy *remedies)
+{
+    int n = add_ends(r, "--input-rows", r->inputs, r->input_count, remedies, 0);
+    n = add_ends(r, "--output-rows", r->outputs, r->output_count, remedies, n);
+    if (r->smallest_budget && r->smallest_budget < r->memory.total - r->slow.bytes && n < REMEDIES)
+        remedies[n++] = (cli_remedy){"--prefer memory", NULL, r->smallest_budget};
+    return n;
 }
 
 void cli_report_limits(const tw_report *r, FILE *file)
 {
     enum { NAME = 32 };
     char bytes[32], name[CLI_VISIBLE];
+    cli_remedy remedies[REMEDIES];
     if (r->step_count == 0)
         return;
     const tw_report_step *s = &r->steps[r->tightest_step];
@@ -65,11 +83,37 @@ void cli_report_limits(const tw_report *r, FILE *file)
         fprintf(file, "%s %s %s", i ? "," : "", cli_short(b->name, NAME, name),
                 cli_grouped(b->bytes, bytes));
     fputs(b && b->bytes ? ", ...\n" : "\n", file);
-    print_ends(r, "input-rows", r->inputs, r->input_count, file);
-    print_ends(r, "output-rows", r->outputs, r->output_count, file);
-    if (r->smallest_budget < r->memory.total - r->slow.bytes)
-        fprintf(file, "  to lower it: --prefer memory, which takes %s bytes\n",
-                cli_grouped(r->smallest_budget, bytes));
+    int count = find_remedies(r, remedies);
+    for (int i = 0; i < count; i++)
+        if (remedies[i].name)
+            fprintf(file, "  to lower it: %s %s, which is there whole with %s bytes\n",
+                    remedies[i].option, cli_visible(remedies[i].name, name),
+                    cli_grouped(remedies[i].bytes, bytes));
+        else
+            fprintf(file, "  to lower it: %s, which takes %s bytes\n", remedies[i].option,
+                    cli_grouped(remedies[i].bytes, bytes));
+}
+
+json_t *cli_json_limits(const tw_report *r)
+{
+    json_t *limits = json_object(), *largest = json_array(), *lower = json_array();
+    cli_remedy remedies[REMEDIES];
+    int count = r->step_count ? find_remedies(r, remedies) : 0;
+    const tw_report_buffer *b = r->step_count ? next_largest(r, NULL) : NULL;
+    for (int i = 0; b && b->bytes && i < SHOWN; i++, b = next_largest(r, b))
+        json_array_append_new(largest, json_integer(b - r->buffers));
+    for (int i = 0; i < count; i++) {
+        json_t *one = json_object();
+        json_object_set_new(one, "option", json_string(remedies[i].option));
+        if (remedies[i].name)
+            json_object_set_new(one, "name", cli_json_text(remedies[i].name));
+        json_object_set_new(one, "bytes", json_integer((json_int_t)remedies[i].bytes));
+        json_array_append_new(lower, one);
+    }
+    json_object_set_new(limits, "step", json_integer(r->tightest_step));
+    json_object_set_new(limits, "largest", largest);
+    json_object_set_new(limits, "lower", lower);
+    return limits;
 }
 
 void cli_report_pareto(const tw_report *r, FILE *file)

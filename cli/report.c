@@ -56,6 +56,9 @@ static json_t *json_segments(const tw_report *r)
             json_array_append_new(operators, cli_json_text(r->steps[s->first_step + k].name));
         json_object_set_new(one, "operators", operators);
         json_object_set_new(one, "kind", json_string(s->rolling ? "rolling" : "whole"));
+        set_number(one, "first_step", s->first_step);
+        set_number(one, "step_count", s->step_count);
+        set_number(one, "axis", s->axis);
         set_number(one, "band_rows", s->band_rows);
         set_number(one, "bytes", s->bytes);
         json_array_append_new(array, one);
@@ -82,6 +85,7 @@ static json_t *json_steps(const tw_report *r)
         set_number(one, "live", s->live_bytes);
         set_number(one, "macs", s->macs);
         set_number(one, "calls", s->calls);
+        set_number(one, "cycles", (uint64_t)s->cycles);
         json_object_set_new(one, "traffic", cli_json_traffic(&s->traffic));
         json_array_append_new(array, one);
     }
@@ -107,6 +111,8 @@ static json_t *json_buffers(const tw_report *r)
         set_number(one, "bytes", b->bytes);
         set_number(one, "first_step", b->first_step);
         set_number(one, "last_step", b->last_step);
+        json_object_set_new(one, "input", json_boolean(b->is_input));
+        json_object_set_new(one, "output", json_boolean(b->is_output));
         json_array_append_new(array, one);
     }
     return array;
@@ -157,6 +163,8 @@ void cli_report_json(const tw_report *r, json_t *object)
     json_object_set_new(object, "slow", slow);
     json_object_set_new(object, "traffic", cli_json_traffic(&r->traffic));
     set_number(object, "calls", r->calls);
+    set_number(object, "cycles", (uint64_t)r->cycles);
+    json_object_set_new(object, "limits", cli_json_limits(r));
     set_number(object, "smallest_budget", r->smallest_budget);
     set_number(object, "transposes", (uint64_t)r->transposes);
     set_number(object, "boundary_transposes", (uint64_t)r->boundary_transposes);

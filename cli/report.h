@@ -25,6 +25,9 @@ void cli_report_steps(const tw_report *report, const cli_terminal *terminal, FIL
 /* What is there at the fullest moment, and what would lower it. */
 void cli_report_limits(const tw_report *report, FILE *file);
 
+/* The same: {step, largest [..], lower [{option, name, bytes}]}. */
+json_t *cli_json_limits(const tw_report *report);
+
 /* Budgets and what the plan within each costs, where the report has them. */
 void cli_report_pareto(const tw_report *report, FILE *file);
 

@@ -1,6 +1,7 @@
 /* The report: what the plan does with memory, for people and scripts. */
 #include <string.h>
 
+#include "backends/cost.h"
 #include "emit/emit.h"
 #include "ops/ledger.h"
 
@@ -40,6 +41,7 @@ static void report_steps(const tw_schedule *s, tw_report *report)
         r->work = step->work;
         r->calls = step->calls;
         r->traffic = step->traffic;
+        r->cycles = tw_cost_of_step(node->op, r, s->memories);
     }
     for (int b = 0; b < s->buffer_count; b++)
         for (int i = s->buffers[b].first; i <= s->buffers[b].last && i < s->step_count; i++)
@@ -95,6 +97,7 @@ static void report_traffic(const tw_schedule *s, tw_report *report)
             report->traffic.written[r] += step->traffic.written[r];
         }
         report->calls += step->calls;
+        report->cycles += step->cycles;
     }
     report->slow.bytes = s->region_bytes[TW_REGION_SLOW];
     report->slow.traffic_read = report->traffic.read[TW_REGION_SLOW];

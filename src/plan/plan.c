@@ -351,6 +351,7 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
     memset(s, 0, sizeof *s);
     s->arena = graph->arena;
     s->graph = graph;
+    s->memories = &options->memories;
     s->backend = tw_backend_find(options->backends ? options->backends : "reference", diag);
     if (!s->backend || !tw_plan_steps(s, options, diag) || !tw_plan_order(s, diag))
         return false;

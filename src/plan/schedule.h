@@ -65,6 +65,7 @@ typedef struct tw_schedule {
     tw_arena *arena;
     tw_graph *graph;
     const tw_backend *backend;
+    const tw_memories *memories; /* as the options have them */
     tw_step *steps;
     int step_count;
     tw_segment *segments;

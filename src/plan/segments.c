@@ -75,7 +75,7 @@ void tw_plan_segments(tw_schedule *s, const tw_compile_options *options)
 
 uint32_t tw_counter_bytes(const tw_schedule *s, const tw_segment *segment)
 {
-    uint32_t counters = 1; /* a source */
+    uint32_t counters = s->fed ? 1 : 0; /* a source */
     for (int i = 0; i < segment->step_count; i++)
         counters += 1 + (uint32_t)s->steps[segment->first_step + i].node->out_count;
     return 8 * counters;
