@@ -63,13 +63,27 @@ typedef struct tw_chain {
     int64_t from, low, high; /* where its last buffer begins; what all of it covers */
 } tw_chain;
 
-static tw_chain extend(const tw_chain *chain, const tw_buffer *f, int64_t lead)
+static tw_chain extend(const tw_chain *chain, int64_t from, const tw_buffer *f)
 {
     tw_chain next = *chain;
-    next.from = chain->from - lead;
-    next.low = next.from < next.low ? next.from : next.low;
-    next.high = next.from + f->bytes > next.high ? next.from + f->bytes : next.high;
+    next.from = from;
+    next.low = from < next.low ? from : next.low;
+    next.high = from + f->bytes > next.high ? from + f->bytes : next.high;
     return next;
+}
+
+/* The chain with f below its bed, and above: as near as may be, or as far as the chain reaches anyway,
+ * which leaves the next one more room. */
+static tw_chain below_bed(const tw_chain *chain, const tw_buffer *f)
+{
+    int64_t nearest = chain->from - aligned(f->overlap->below);
+    return extend(chain, nearest < chain->low ? nearest : chain->low, f);
+}
+
+static tw_chain above_bed(const tw_chain *chain, const tw_buffer *f)
+{
+    int64_t nearest = chain->from + aligned(f->overlap->above), highest = chain->high - f->bytes;
+    return extend(chain, nearest > highest ? nearest : highest, f);
 }
 
 /* Choose sides so that a chain stays where it is instead of wandering off. Beds stand before what lies
@@ -84,13 +98,13 @@ static void choose_sides(tw_schedule *s)
         chains[b] = (tw_chain){0, 0, f->bytes};
         if (f->bed < 0)
             continue;
+        const tw_chain *bed = &chains[f->bed];
         if (f->overlap) {
-            int64_t below = aligned(f->overlap->below), above = -aligned(f->overlap->above);
-            tw_chain down = extend(&chains[f->bed], f, below);
-            tw_chain up = extend(&chains[f->bed], f, above);
-            f->lead = up.high - up.low < down.high - down.low ? above : below;
+            tw_chain down = below_bed(bed, f), up = above_bed(bed, f);
+            bool rises = up.high - up.low < down.high - down.low;
+            f->lead = bed->from - (rises ? up.from : down.from);
         }
-        chains[b] = extend(&chains[f->bed], f, f->lead);
+        chains[b] = extend(bed, bed->from - f->lead, f);
     }
     free(chains);
 }
@@ -99,15 +113,7 @@ void tw_plan_overlaps(tw_schedule *s)
 {
     for (int b = 0; b < s->buffer_count; b++) {
         tw_buffer *f = &s->buffers[b];
-        if (!f->overlap)
-            continue;
-        const tw_buffer *bed = &s->buffers[f->bed];
-        int64_t below = aligned(f->overlap->below), above = -aligned(f->overlap->above);
-        f->lead =
-            tw_lead_bytes(above, bed->bytes, f->bytes) < tw_lead_bytes(below, bed->bytes, f->bytes)
-                ? above
-                : below;
-        if (tw_overlap_saves(f->overlap, bed->bytes, f->bytes) == 0)
+        if (f->overlap && tw_overlap_saves(f->overlap, s->buffers[f->bed].bytes, f->bytes) == 0)
             f->bed = -1;
     }
     loosen(s);

@@ -14,7 +14,12 @@ static const tw_buffer *bed_of(const tw_schedule *s, const tw_buffer *upper)
 uint32_t tw_bed_bytes(const tw_schedule *s, const tw_buffer *upper)
 {
     const tw_buffer *bed = bed_of(s, upper);
-    return bed ? (uint32_t)tw_lead_bytes(upper->lead, bed->bytes, upper->bytes) : upper->bytes;
+    if (!bed)
+        return upper->bytes;
+    if (upper->overlap)
+        return upper->bytes + bed->bytes -
+               (uint32_t)tw_overlap_saves(upper->overlap, bed->bytes, upper->bytes);
+    return (uint32_t)tw_lead_bytes(upper->lead, bed->bytes, upper->bytes);
 }
 
 uint32_t tw_live_peak(const tw_schedule *s, bool activations_only, int *step)
@@ -102,7 +107,8 @@ static void add_chain(tw_schedule *s, tw_buffer *top, tw_intervals *all, int tie
         add_interval(all, f, &own, at);
         if (bed) {
             int64_t low = f->lead < 0 ? at + f->lead : at;
-            tw_interval both = {f->first, shared, tw_bed_bytes(s, f), 0, tie, (uint32_t)low};
+            tw_interval both = {f->first, shared, 0, 0, tie, (uint32_t)low};
+            both.bytes = (uint32_t)tw_lead_bytes(f->lead, bed->bytes, f->bytes);
             add_interval(all, f, &both, at);
         }
         end = f->first - 1;

@@ -107,7 +107,7 @@ void tw_plan_segments(tw_schedule *schedule, const tw_compile_options *options);
 uint32_t tw_counter_bytes(const tw_schedule *schedule, const tw_segment *segment);
 /* Buffers with lifetimes: views and in-place results share their source's. */
 void tw_plan_buffers(tw_schedule *schedule, bool in_place);
-/* Bytes that a buffer and its bed take together while both live: less than their sum. */
+/* Bytes that a buffer and its bed take together while both live, at the least: less than their sum. */
 uint32_t tw_bed_bytes(const tw_schedule *schedule, const tw_buffer *upper);
 /* Largest sum of bytes live in the fast region over the steps; *step receives where (may be null). */
 uint32_t tw_live_peak(const tw_schedule *schedule, bool activations_only, int *step);

@@ -10,176 +10,9 @@
 #include <cmocka.h>
 
 #include "host/session.h"
+#include "support/layers.h"
 #include "support/plans.h"
 #include "support/traffic.h"
-
-enum { TEXT = 1 << 16, TENSORS = 64 };
-
-/* A network under construction: text IR and the shapes made so far. */
-typedef struct tw_maker {
-    char text[TEXT];
-    int length, count;
-    int h[TENSORS], w[TENSORS], c[TENSORS];
-    bool s8, flat; /* flat: one-dimensional, over time */
-    uint64_t random;
-} tw_maker;
-
-static int pick(tw_maker *m, int low, int high)
-{
-    return low + (int)(tw_test_random(&m->random) % (uint64_t)(high - low + 1));
-}
-
-static void say(tw_maker *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(tw_maker *m, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    m->length += vsnprintf(m->text + m->length, (size_t)(TEXT - m->length), format, args);
-    va_end(args);
-    assert_true(m->length < TEXT);
-}
-
-static void say_type(tw_maker *m, int h, int w, int c)
-{
-    if (m->flat)
-        say(m, " : %s[1,%d,%d]", m->s8 ? "s8" : "f32", h, c);
-    else
-        say(m, " : %s[1,%d,%d,%d]", m->s8 ? "s8" : "f32", h, w, c);
-    if (m->s8)
-        say(m, " quant(scale=0.1, zero=-3)");
-}
-
-static int begin(tw_maker *m, int h, int w, int c)
-{
-    m->h[m->count] = h;
-    m->w[m->count] = w;
-    m->c[m->count] = c;
-    say(m, "  %%t%d", m->count);
-    say_type(m, h, w, c);
-    say(m, " = ");
-    return m->count++;
-}
-
-static int extent(int in, int kernel, int stride, int dilation, int before, int after)
-{
-    int reach = (kernel - 1) * dilation + 1;
-    return in + before + after < reach ? 0 : (in + before + after - reach) / stride + 1;
-}
-
-/* Convolution, depthwise or pooling with any window that fits. Returns the new tensor or `x`. */
-static int add_window(tw_maker *m, int x)
-{
-    int kind = pick(m, 0, 4), kh = pick(m, 1, 4), kw = m->flat ? 1 : pick(m, 1, 4);
-    int sh = pick(m, 1, 4) == 1 ? pick(m, 2, 3) : 1, sw = m->flat ? 1 : sh;
-    int dh = pick(m, 1, 5) == 1 && kind < 2 ? 2 : 1, dw = m->flat ? 1 : dh;
-    int top = pick(m, 0, kh - 1), bottom = pick(m, 0, kh - 1);
-    int left = m->flat ? 0 : pick(m, 0, kw - 1), right = m->flat ? 0 : pick(m, 0, kw - 1);
-    int h = extent(m->h[x], kh, sh, dh, top, bottom), w = extent(m->w[x], kw, sw, dw, left, right);
-    int c = kind == 0 || kind == 4 ? pick(m, 1, 12) : m->c[x];
-    char lists[256];
-    if (h < 1 || w < 1 || (kind >= 2 && kind < 4 && m->s8 && (top >= kh || left >= kw)))
-        return x;
-    if (m->flat)
-        snprintf(lists, sizeof lists, "stride=[%d], dilation=[%d], pad_begin=[%d], pad_end=[%d]",
-                 sh, dh, top, bottom);
-    else
-        snprintf(lists, sizeof lists,
-                 "stride=[%d,%d], dilation=[%d,%d], pad_begin=[%d,%d], pad_end=[%d,%d]", sh, sw, dh,
-                 dw, top, left, bottom, right);
-    if (kind != 2 && kind != 3) {
-        say(m, "  const %%w%d : %s[", m->count, m->s8 ? "s8" : "f32");
-        if (kind != 1)
-            say(m, "%d,", c);
-        say(m, "%d,", kh);
-        if (!m->flat)
-            say(m, "%d,", kw);
-        say(m, "%d", m->c[x]);
-        say(m,
-            m->s8 ? "] quant(scale=0.02, zero=0) = random %d -128 128\n"
-                  : "] = random %d -0.5 0.5\n",
-            m->count);
-    }
-    int y = begin(m, h, w, c);
-    if (kind == 2 || kind == 3) {
-        say(m, "%s(%%t%d) {kernel=", kind == 2 ? "MaxPool" : "AveragePool", x);
-        if (m->flat)
-            say(m, "[%d], %s}\n", kh, lists);
-        else
-            say(m, "[%d,%d], %s}\n", kh, kw, lists);
-    } else {
-        say(m, "%s(%%t%d, %%w%d) {%s}%s\n", kind == 1 ? "DepthwiseConv" : "Conv", x, y, lists,
-            pick(m, 0, 2) ? "" : " clamp(0, 6)");
-    }
-    return y;
-}
-
-static int add_unary(tw_maker *m, int x)
-{
-    static const char *const names[] = {"Relu", "Sigmoid", "HardSwish", "Tanh"};
-    int y = begin(m, m->h[x], m->w[x], m->c[x]);
-    say(m, "%s(%%t%d)\n", names[pick(m, 0, 3)], x);
-    return y;
-}
-
-/* Join with an earlier tensor of the same extents: a residual add, or dense concatenation. */
-static int add_join(tw_maker *m, int x)
-{
-    int candidates[TENSORS], count = 0;
-    for (int i = 0; i < m->count; i++)
-        if (i != x && m->h[i] == m->h[x] && m->w[i] == m->w[x])
-            candidates[count++] = i;
-    if (count == 0)
-        return x;
-    int other = candidates[pick(m, 0, count - 1)];
-    if (m->c[other] == m->c[x]) {
-        int y = begin(m, m->h[x], m->w[x], m->c[x]);
-        say(m, pick(m, 0, 1) ? "Add(%%t%d, %%t%d)\n" : "Mul(%%t%d, %%t%d)\n", x, other);
-        return y;
-    }
-    int y = begin(m, m->h[x], m->w[x], m->c[x] + m->c[other]);
-    say(m, "Concat(%%t%d, %%t%d) {axis=%d}\n", x, other, m->flat ? 2 : 3);
-    return y;
-}
-
-/* Squeeze and excite: a global mean, a pointwise layer, a product over all rows. */
-static int add_excite(tw_maker *m, int x)
-{
-    int c = m->c[x], mean = begin(m, 1, 1, c);
-    say(m, "ReduceMean(%%t%d) {axes=%s}\n", x, m->flat ? "[1]" : "[1,2]");
-    int gate = begin(m, 1, 1, c);
-    say(m, "Sigmoid(%%t%d)\n", mean);
-    int y = begin(m, m->h[x], m->w[x], c);
-    say(m, "Mul(%%t%d, %%t%d)\n", x, gate);
-    return y;
-}
-
-static void make_network(tw_maker *m, uint64_t seed)
-{
-    m->random = seed * 7919 + 1;
-    m->length = m->count = 0;
-    m->s8 = pick(m, 0, 1);
-    m->flat = pick(m, 0, 4) == 0;
-    int h = pick(m, 1, 40), w = m->flat ? 1 : pick(m, 1, 16), c = pick(m, 1, 8);
-    say(m, "graph \"random %d\" {\n  input %%t0", (int)seed);
-    say_type(m, h, w, c);
-    say(m, "\n");
-    m->h[0] = h;
-    m->w[0] = w;
-    m->c[0] = c;
-    m->count = 1;
-    int x = 0, layers = pick(m, 2, 14);
-    for (int i = 0; i < layers && m->count < TENSORS - 8; i++) {
-        int what = pick(m, 0, 9);
-        int from = pick(m, 0, 7) == 0 ? pick(m, 0, m->count - 1) : x; /* a new branch */
-        x = what < 6   ? add_window(m, from)
-            : what < 7 ? add_unary(m, from)
-            : what < 9 ? add_join(m, x)
-                       : add_excite(m, from);
-    }
-    if (pick(m, 0, 2) == 0 && m->count > 2)
-        say(m, "  output %%t%d\n", pick(m, 1, m->count - 1));
-    say(m, "  output %%t%d\n}\n", x);
-}
 
 typedef struct tw_outcome {
     uint8_t bytes[1 << 19];
@@ -284,14 +117,14 @@ static bool run_with_slow_memory(const char *text, const tw_outcome *least, cons
 static void random_networks_roll(void **state)
 {
     (void)state;
-    static tw_maker m;
+    static tw_layers m;
     static tw_outcome whole, least, between;
     int rolled = 0, spilled = 0, by_rows[4] = {0};
     double saved = 0;
     for (int seed = 1; seed <= network_count(); seed++) {
         tw_compile_options options;
         tw_compile_options_default(&options);
-        make_network(&m, (uint64_t)seed);
+        tw_layers_make(&m, (uint64_t)seed);
         options.prefer = TW_PREFER_SPEED;
         run_network(m.text, &options, &whole);
         options.prefer = TW_PREFER_MEMORY;
@@ -332,13 +165,13 @@ static void random_networks_roll(void **state)
 static void plans_are_reproducible(void **state)
 {
     (void)state;
-    static tw_maker m;
+    static tw_layers m;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         tw_compile_options options;
         tw_compiled first, second;
         tw_compile_options_default(&options);
         options.prefer = (tw_prefer)(seed % 3);
-        make_network(&m, seed);
+        tw_layers_make(&m, seed);
         tw_test_compile(m.text, &options, &first);
         void *disturb = malloc(1000 * seed); /* memory handed out again holds other bytes */
         if (disturb)
@@ -357,25 +190,26 @@ static void plans_are_reproducible(void **state)
 static void causal_residuals_roll(void **state)
 {
     (void)state;
-    static tw_maker m;
+    static tw_layers m;
     tw_compile_options options;
     tw_compiled compiled;
-    m = (tw_maker){.count = 1, .s8 = true, .flat = true};
-    say(&m, "graph \"causal\" {\n  input %%t0");
-    say_type(&m, 256, 1, 8);
-    say(&m, "\n");
+    m = (tw_layers){.count = 1, .s8 = true, .flat = true};
+    tw_layers_say(&m, "graph \"causal\" {\n  input %%t0");
+    tw_layers_type(&m, 256, 1, 8);
+    tw_layers_say(&m, "\n");
     for (int x = 0, dilation = 1; dilation <= 8; dilation *= 2) {
-        say(&m, "  const %%w%d : s8[8,3,8] quant(scale=0.02, zero=0) = random %d -128 128\n",
-            m.count, m.count);
-        int y = begin(&m, 256, 1, 8);
-        say(&m, "Conv(%%t%d, %%w%d) {dilation=[%d], pad_begin=[%d]}\n", x, y, dilation,
-            2 * dilation);
-        int sum = begin(&m, 256, 1, 8);
-        say(&m, "Add(%%t%d, %%t%d)\n", x, y);
+        tw_layers_say(&m,
+                      "  const %%w%d : s8[8,3,8] quant(scale=0.02, zero=0) = random %d -128 128\n",
+                      m.count, m.count);
+        int y = tw_layers_begin(&m, 256, 1, 8);
+        tw_layers_say(&m, "Conv(%%t%d, %%w%d) {dilation=[%d], pad_begin=[%d]}\n", x, y, dilation,
+                      2 * dilation);
+        int sum = tw_layers_begin(&m, 256, 1, 8);
+        tw_layers_say(&m, "Add(%%t%d, %%t%d)\n", x, y);
         x = sum;
     }
-    int mean = begin(&m, 1, 1, 8);
-    say(&m, "ReduceMean(%%t%d) {axes=[1]}\n  output %%t%d\n}\n", mean - 1, mean);
+    int mean = tw_layers_begin(&m, 1, 1, 8);
+    tw_layers_say(&m, "ReduceMean(%%t%d) {axes=[1]}\n  output %%t%d\n}\n", mean - 1, mean);
     tw_compile_options_default(&options);
     options.prefer = TW_PREFER_MEMORY;
     tw_test_compile(m.text, &options, &compiled);
