@@ -4,6 +4,7 @@
 
 #include "backends/backend.h"
 #include "emit/firmware/firmware.h"
+#include "emit/select.h"
 #include "graph/graph.h"
 #include "model.h"
 #include "output.h"
@@ -71,18 +72,62 @@ static bool choose(tw_cli *cli, tw_firmware_options *options)
     return true;
 }
 
-/* The kernels of the plan must be those of the back end, or portable. */
-static bool check_backend(tw_cli *cli, const tw_session *session)
+/* ---- whose kernels ---- */
+
+/* Every target that the plan serves, for a message. */
+static const char *served(tw_cli *cli, const tw_plan_target *targets, uint32_t count)
 {
-    const char *name = cli_value(cli, TW_OPTION_backend);
-    if (!tw_backend_find(name ? name : "reference", &cli->diag))
+    const char *all = "reference";
+    for (uint32_t i = 0; i < count; i++)
+        all = tw_format(cli->arena, "%s,%.*s", all, TW_TARGET_TEXT - 1, targets[i].text);
+    return all;
+}
+
+static bool refuse_target(tw_cli *cli, const char *wanted, const tw_plan_target *targets,
+                          uint32_t count)
+{
+    const char *all = served(cli, targets, count);
+    return tw_fail(&cli->diag, TW_CODE_FAILED, NULL, NULL,
+                   "the plan serves %s, not %s; compile it for that too: tilewright compile MODEL "
+                   "--backend %s,%s -o %s",
+                   all, wanted, all, wanted, cli->operands[0]);
+}
+
+/* The one of the plan's targets that --backend means; null: the portable kernels. */
+static bool find_target(tw_cli *cli, const tw_model *model, const tw_plan_target **found)
+{
+    const char *wanted = cli_value(cli, TW_OPTION_backend);
+    tw_target target;
+    uint32_t count;
+    const tw_plan_target *targets =
+        tw_plan_items(model, TW_SECTION_TARGETS, sizeof *targets, &count);
+    *found = NULL;
+    if (!wanted)
+        wanted = "reference";
+    if (strchr(wanted, ','))
+        return cli_usage(cli, "--backend %.60s: a firmware is for one back end", wanted);
+    if (!tw_target_parse(cli->arena, wanted, strlen(wanted), &target, &cli->diag))
         return false;
-    for (uint32_t i = 0; i < session->model.step_count; i++)
-        if (session->model.kernels[session->model.steps[i].kernel]->id >> 24 != 0)
-            return tw_fail(&cli->diag, TW_CODE_FAILED, session->step_names[i], NULL,
-                           "the plan was made for another back end; compile it with --backend %s",
-                           name ? name : "reference");
-    return true;
+    for (uint32_t i = 0; i < count && target.number != 0; i++) {
+        if (targets[i].backend != target.number ||
+            (strchr(wanted, ':') && targets[i].cpus != target.cpus))
+            continue;
+        if (*found)
+            return cli_usage(cli, "the plan serves %s: say which processor, as in --backend %.*s",
+                             served(cli, targets, count), TW_TARGET_TEXT - 1, targets[i].text);
+        *found = &targets[i];
+    }
+    return *found || target.number == 0 || refuse_target(cli, wanted, targets, count);
+}
+
+/* The plan as that target's firmware has it. Close it either way. */
+static bool open_selected(tw_cli *cli, const tw_session *session, const tw_plan_target *target,
+                          tw_session *selected)
+{
+    const void *plan;
+    uint32_t bytes;
+    return tw_select_plan(cli->arena, &session->model, target, &plan, &bytes, &cli->diag) &&
+           tw_session_open(selected, plan, bytes, &cli->diag);
 }
 
 /* ---- test vectors ---- */
@@ -164,29 +209,34 @@ static const char *backend_of(uint32_t kernel)
     return index < (uint32_t)tw_backend_count ? tw_backends[index]->name : "unknown";
 }
 
-/* One line, or object, a step. A kernel that is not of the wanted back end is a fall-back. */
-static void explain(tw_cli *cli, const tw_session *session)
+/* One line, or object, a step: native, or why the portable kernel runs it. `of`: the plan that says
+ * why. */
+static void explain(tw_cli *cli, const tw_model *of, const tw_plan_target *target,
+                    const tw_session *session)
 {
-    const char *wanted = cli_value(cli, TW_OPTION_backend);
     json_t *steps = json_array();
-    char name[CLI_VISIBLE];
+    char name[CLI_VISIBLE], why[CLI_VISIBLE];
     for (uint32_t i = 0; i < session->model.step_count; i++) {
         const tw_plan_step *s = &session->model.steps[i];
         const tw_kernel *kernel = session->model.kernels[s->kernel];
         const tw_opdef *op = tw_op_by_code(s->operator_code);
         const char *backend = backend_of(kernel->id), *c = tw_firmware_kernel_name(kernel);
-        const bool native = strcmp(backend, wanted ? wanted : "reference") == 0;
+        const tw_plan_variant *variant = target ? tw_plan_variant_of(of, target, i) : NULL;
+        const bool native = !target || (variant && variant->kernel != TW_ABSENT);
+        const char *reason = native || !variant ? "" : tw_plan_reason(of, variant);
         json_t *one = json_object();
         json_object_set_new(one, "name", cli_json_text(session->step_names[i]));
         json_object_set_new(one, "operator", json_string(op ? op->name : "unknown"));
         json_object_set_new(one, "kernel", json_string(c ? c : "unknown"));
         json_object_set_new(one, "backend", json_string(backend));
         json_object_set_new(one, "native", json_boolean(native));
+        if (!native)
+            json_object_set_new(one, "reason", cli_json_text(reason));
         json_array_append_new(steps, one);
         if (!cli->json_wanted)
             printf("%4u  %-26.26s %-16s %-28s %s%s\n", i, cli_visible(session->step_names[i], name),
-                   op ? op->name : "unknown", c ? c : "unknown", backend,
-                   native ? "" : ": no kernel of the wanted back end takes this step");
+                   op ? op->name : "unknown", c ? c : "unknown",
+                   native ? backend : "falls back: ", native ? "" : cli_visible(reason, why));
     }
     json_object_set_new(cli->json, "steps", steps);
 }
@@ -216,21 +266,32 @@ static void report(tw_cli *cli, const tw_session *session, const tw_firmware_opt
                made->files, cli_grouped(made->bytes, bytes), made->kernel_count, options->name);
 }
 
-static bool generate(tw_cli *cli, tw_session *session, tw_firmware_options *options)
+/* `session` computes the test vectors, `selected` is what the firmware carries. */
+static bool write(tw_cli *cli, tw_session *session, const tw_session *selected,
+                  tw_firmware_options *options)
 {
     tw_firmware_report made;
-    if (!check_backend(cli, session))
-        return false;
-    if (cli_has(cli, TW_OPTION_explain))
-        explain(cli, session);
-    if (!cli_has(cli, TW_OPTION_folder))
-        return true;
     if ((options->app && !make_vectors(cli, session, options)) ||
-        !tw_firmware_write(session, options, cli_value(cli, TW_OPTION_folder), &made, cli->arena,
+        !tw_firmware_write(selected, options, cli_value(cli, TW_OPTION_folder), &made, cli->arena,
                            &cli->diag))
         return false;
-    report(cli, session, options, &made);
+    report(cli, selected, options, &made);
     return true;
+}
+
+static bool generate(tw_cli *cli, tw_session *session, tw_firmware_options *options)
+{
+    const tw_plan_target *target;
+    tw_session selected = {0};
+    bool ok = find_target(cli, &session->model, &target) &&
+              open_selected(cli, session, target, &selected);
+    if (ok && cli_has(cli, TW_OPTION_explain))
+        explain(cli, &session->model, target, &selected);
+    options->backend = ok ? tw_backends[target ? target->backend : 0] : NULL;
+    if (ok && cli_has(cli, TW_OPTION_folder))
+        ok = write(cli, session, &selected, options);
+    tw_session_close(&selected);
+    return ok;
 }
 
 static bool run(tw_cli *cli)

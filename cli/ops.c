@@ -115,7 +115,7 @@ static const char *backend_answer(const tw_row *row, const tw_backend *backend)
 {
     if (!row->op || row->op->kind == TW_HOST)
         return "none";
-    return strcmp(backend->name, "reference") == 0 ? "native" : "fallback";
+    return backend == tw_backends[0] || tw_backend_has(backend, row->op) ? "native" : "fallback";
 }
 
 static const char *bands_of(const tw_row *row)

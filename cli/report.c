@@ -118,6 +118,22 @@ static json_t *json_buffers(const tw_report *r)
     return array;
 }
 
+static json_t *json_targets(const tw_report *r)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < r->target_count; i++) {
+        const tw_report_target *t = &r->targets[i];
+        json_t *one = json_object();
+        json_object_set_new(one, "name", json_string(t->name));
+        set_number(one, "native", (uint64_t)t->native);
+        set_number(one, "fallback", (uint64_t)t->fallback);
+        set_number(one, "scratch", t->scratch);
+        set_number(one, "flash", t->flash);
+        json_array_append_new(array, one);
+    }
+    return array;
+}
+
 static json_t *json_pareto(const tw_report *r)
 {
     json_t *array = json_array();
@@ -153,6 +169,8 @@ void cli_report_json(const tw_report *r, json_t *object)
     set_number(flash, "plan", r->flash.plan);
     set_number(flash, "total", r->flash.total);
     json_object_set_new(object, "flash", flash);
+    if (r->target_count)
+        json_object_set_new(object, "backends", json_targets(r));
     set_number(object, "layerwise", r->layerwise);
     set_number(object, "bound", r->bound);
     set_number(object, "macs", r->macs);
@@ -211,6 +229,11 @@ void cli_report_totals(const tw_report *r, FILE *file)
                 cli_grouped(r->slow.traffic_written, c));
     fprintf(file, "flash  %s bytes (weights %s, plan %s)\n", cli_grouped(r->flash.total, a),
             cli_grouped(r->flash.weights, b), cli_grouped(r->flash.plan, c));
+    for (int i = 0; i < r->target_count; i++)
+        fprintf(file, "%s: %d of %d steps native, scratch %s, firmware's plan %s bytes\n",
+                r->targets[i].name, r->targets[i].native,
+                r->targets[i].native + r->targets[i].fallback,
+                cli_grouped(r->targets[i].scratch, a), cli_grouped(r->targets[i].flash, b));
     print_rolling(r, file);
 }
 

@@ -5,9 +5,11 @@ file(GLOB_RECURSE TW_DEVICE_HEADERS CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/include/tilewright/runtime.h
   ${PROJECT_SOURCE_DIR}/src/runtime/*.h
   ${PROJECT_SOURCE_DIR}/src/ops/*.h ${PROJECT_SOURCE_DIR}/src/ops/*.def
-  ${PROJECT_SOURCE_DIR}/src/backends/*.h)
+  ${PROJECT_SOURCE_DIR}/src/backends/*.h ${PROJECT_SOURCE_DIR}/src/backends/*.def)
+list(FILTER TW_DEVICE_HEADERS EXCLUDE REGEX "/interface/")
 file(GLOB_RECURSE TW_TEMPLATES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/emit/firmware/templates/*)
-set(files ${TW_DEVICE} ${TW_DEVICE_HEADERS} ${TW_TEMPLATES})
+file(GLOB TW_FINDERS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/Find*.cmake)
+set(files ${TW_DEVICE} ${TW_DEVICE_HEADERS} ${TW_FINDERS} ${TW_TEMPLATES})
 set(generated ${PROJECT_BINARY_DIR}/generated)
 file(GENERATE OUTPUT ${generated}/firmware_files.txt CONTENT "$<JOIN:${files},\n>")
 file(GENERATE OUTPUT ${generated}/firmware_objects.txt CONTENT

@@ -104,6 +104,9 @@ static bool compile(const char *model, const tw_compile_options *options, tw_com
         !tw_emit_plan(&schedule, &origin, &out->plan, &out->plan_bytes, fits ? diag : &ignored))
         return false;
     tw_emit_report(&schedule, out->plan_bytes, tw_constant_bytes(out->plan), &out->report);
+    if (fits && schedule.target_count > 1 &&
+        !tw_report_targets(&schedule, out->plan, out->plan_bytes, &out->report, diag))
+        return false;
     if (!fits)
         out->plan = NULL;
     return fits;

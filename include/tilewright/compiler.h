@@ -93,7 +93,9 @@ typedef struct tw_compile_options {
     int offered_count;
     tw_io_layout io_layout;
     tw_prefer prefer;
-    const char *backends;   /* comma-separated, `name` or `name:cpu`; null: "reference" */
+    const char
+        *backends; /* comma-separated, `name` or `name:cpu`, that the plan must serve beside the
+                               portable kernels; null: no more */
     const char *input_rows; /* the input that the caller feeds row by row while the plan runs; null:
                                every input is whole before the run */
     const char *output_rows; /* the output that the caller is given row by row while the plan runs;
@@ -126,7 +128,7 @@ typedef struct tw_traffic {
 typedef struct tw_report_step {
     const char *name; /* of the node, or "" */
     const char *operator_name;
-    const char *backend; /* that runs it: "reference", ... */
+    const char *backend; /* that runs it in the plan as it is: "reference" */
     uint32_t kernel;     /* kernel id */
     uint32_t segment;    /* index */
     tw_dtype dtype;      /* of the first output */
@@ -183,6 +185,14 @@ typedef struct tw_report_point {
     double cost;
 } tw_report_point;
 
+/* A back end that the plan serves, the portable kernels included. */
+typedef struct tw_report_target {
+    const char *name;     /* "cmsis-nn:m55" */
+    int native, fallback; /* steps that it runs itself, and that the portable kernels run for it */
+    uint32_t scratch;     /* the most that its own kernels need */
+    uint32_t flash;       /* bytes of the plan that a firmware with it carries */
+} tw_report_target;
+
 typedef struct tw_report {
     /* the model */
     const char *model_name;
@@ -222,7 +232,9 @@ typedef struct tw_report {
     int segment_count;
     const tw_report_buffer *buffers;
     int buffer_count;
-    int tightest_step;             /* where the fast memory is fullest */
+    int tightest_step;               /* where the fast memory is fullest */
+    const tw_report_target *targets; /* the memory announced is the same for all */
+    int target_count;
     const tw_report_point *pareto; /* with options.pareto: budgets ascending, costs falling */
     int pareto_count;
 } tw_report;

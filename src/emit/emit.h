@@ -20,6 +20,10 @@ bool tw_emit_plan(const tw_schedule *schedule, const tw_origin *origin, const vo
 void tw_emit_report(const tw_schedule *schedule, uint32_t plan_bytes, uint32_t weight_bytes,
                     tw_report *report);
 
+/* What each target makes of the plan's bytes. */
+bool tw_report_targets(const tw_schedule *schedule, const void *plan, uint32_t bytes,
+                       tw_report *report, tw_diag *diag);
+
 /* Bytes of the constants that the plan carries: weights as kernels want them, and tables. */
 uint32_t tw_constant_bytes(const void *plan);
 

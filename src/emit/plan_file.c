@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
-#include "emit/bytes.h"
 #include "emit/emit.h"
+#include "emit/select.h"
 
 #define TW_COMPILER_VERSION (0u << 16 | 1u << 8 | 0u)
 
@@ -146,6 +146,26 @@ static void put_buffer(const tw_schedule *s, int buffer, uint32_t bytes, uint32_
     *size = buffer >= 0 ? bytes : 0;
 }
 
+/* The tables of a lowering, in one of the sections for them. Those that another lowering of the step has
+ * too are stored once. */
+static bool write_blobs(tw_writer *w, const tw_lowering *l, int section, const tw_lowering *other,
+                        const tw_plan_blob *others)
+{
+    for (int i = 0; i < l->blob_count; i++) {
+        tw_plan_blob b = {0, l->blob[i].bytes};
+        bool known = false;
+        for (int k = 0; other && k < other->blob_count && !known; k++)
+            if (other->blob[k].data == l->blob[i].data && others[k].bytes == b.bytes) {
+                b.offset = others[k].offset;
+                known = true;
+            }
+        if (!known && !add_constant(w, l->blob[i].data, b.bytes, &b.offset))
+            return false;
+        append(w, section, &b, sizeof b);
+    }
+    return true;
+}
+
 static bool write_step(tw_writer *w, const tw_step *step)
 {
     const tw_lowering *l = &step->lowering;
@@ -169,13 +189,7 @@ static bool write_step(tw_writer *w, const tw_step *step)
     w->work += step->work;
     append(w, TW_SECTION_STEPS, &p, sizeof p);
     append(w, TW_SECTION_ATTRIBUTES, node->attributes, node->op->attribute_bytes);
-    for (int i = 0; i < l->blob_count; i++) {
-        tw_plan_blob b = {0, l->blob[i].bytes};
-        if (!add_constant(w, l->blob[i].data, b.bytes, &b.offset))
-            return false;
-        append(w, TW_SECTION_BLOBS, &b, sizeof b);
-    }
-    return write_operands(w, step);
+    return write_blobs(w, l, TW_SECTION_BLOBS, NULL, NULL) && write_operands(w, step);
 }
 
 /* A stream of steps[0 .. count): its producer and who reads it there. */
@@ -266,6 +280,63 @@ static bool write_states(tw_writer *w)
     return true;
 }
 
+/* ---- targets: what other back ends change ---- */
+
+/* The offset of a text among the reasons; each is there once. */
+static uint32_t reason_offset(tw_writer *w, const char *why)
+{
+    const tw_bytes *all = &w->section[TW_SECTION_REASONS];
+    for (uint32_t at = 0; at < (uint32_t)all->count; at += (uint32_t)strlen(all->data + at) + 1)
+        if (strcmp(all->data + at, why) == 0)
+            return at;
+    return append(w, TW_SECTION_REASONS, why, (uint32_t)strlen(why) + 1);
+}
+
+static bool write_variant(tw_writer *w, int step, int target, tw_plan_target *p)
+{
+    const tw_step *planned = &w->schedule->steps[step];
+    const tw_native_lowering *native = &planned->native[target - 1];
+    const tw_lowering *l = &native->lowering;
+    const tw_plan_step *steps = (const void *)w->section[TW_SECTION_STEPS].data;
+    const tw_plan_blob *blobs = (const void *)w->section[TW_SECTION_BLOBS].data;
+    tw_plan_variant v = {.kernel = TW_ABSENT, .reason = TW_ABSENT};
+    v.first_blob = (uint32_t)w->section[TW_SECTION_VARIANT_BLOBS].count / sizeof(tw_plan_blob);
+    if (native->why) {
+        v.reason = reason_offset(w, native->why);
+        append(w, TW_SECTION_VARIANTS, &v, sizeof v);
+        return true;
+    }
+    v.kernel = l->kernel->id;
+    v.blob_count = (uint32_t)l->blob_count;
+    v.unread = l->unread;
+    v.clamp_low = l->clamp_low.bits;
+    v.clamp_high = l->clamp_high.bits;
+    v.scratch_bytes = l->scratch;
+    v.memory_bytes = l->memory;
+    p->natives++;
+    if (l->scratch > p->scratch)
+        p->scratch = l->scratch;
+    append(w, TW_SECTION_VARIANTS, &v, sizeof v);
+    return write_blobs(w, l, TW_SECTION_VARIANT_BLOBS, &planned->lowering,
+                       blobs ? blobs + steps[step].first_blob : NULL);
+}
+
+static bool write_targets(tw_writer *w)
+{
+    for (int t = 1; t < w->schedule->target_count; t++) {
+        const tw_target *target = &w->schedule->targets[t];
+        tw_plan_target p = {target->number, target->cpus, 0, 0, 0, {0}, ""};
+        p.first_variant =
+            (uint32_t)w->section[TW_SECTION_VARIANTS].count / (uint32_t)sizeof(tw_plan_variant);
+        memcpy(p.text, target->text, strlen(target->text)); /* shorter: tw_target_parse */
+        for (int i = 0; i < w->schedule->step_count; i++)
+            if (!write_variant(w, i, t, &p))
+                return false;
+        append(w, TW_SECTION_TARGETS, &p, sizeof p);
+    }
+    return true;
+}
+
 static bool write_io(tw_writer *w)
 {
     const tw_graph *g = w->schedule->graph;
@@ -321,41 +392,49 @@ static void fill_header(const tw_writer *w, const tw_origin *origin, tw_plan_hea
     h->compiler_version = TW_COMPILER_VERSION;
 }
 
-static bool assemble(tw_writer *w, const tw_origin *origin, const void **plan, uint32_t *bytes)
+bool tw_assemble_plan(tw_arena *arena, tw_plan_header *header, const tw_bytes *section,
+                      const void **plan, uint32_t *bytes, tw_diag *diag)
 {
-    tw_bytes file = {w->schedule->arena, NULL, 0, 0};
-    tw_plan_header header;
+    tw_bytes file = {arena, NULL, 0, 0};
     tw_plan_section directory[TW_SECTION_LIMIT];
-    memset(&header, 0, sizeof header);
-    fill_header(w, origin, &header);
+    memset(directory, 0, sizeof directory);
     int count = 0;
     for (int k = 1; k < TW_SECTION_LIMIT; k++)
-        if (w->section[k].count)
+        if (section[k].count)
             directory[count++].kind = (uint32_t)k;
-    int64_t total = (int64_t)sizeof header + count * (int64_t)sizeof *directory;
+    int64_t total = (int64_t)sizeof *header + count * (int64_t)sizeof *directory;
     for (int i = 0; i < count; i++)
-        total += w->section[directory[i].kind].count + (int64_t)TW_PLAN_ALIGN;
+        total += section[directory[i].kind].count + (int64_t)TW_PLAN_ALIGN;
     if (total > INT32_MAX / 2)
-        return tw_fail(w->diag, TW_CODE_UNSUPPORTED, NULL, NULL, "the plan is larger than 1 GB");
-    header.section_count = (uint32_t)count;
-    tw_append(&file, &header, sizeof header, 1);
+        return tw_fail(diag, TW_CODE_UNSUPPORTED, NULL, NULL, "the plan is larger than 1 GB");
+    header->section_count = (uint32_t)count;
+    header->crc = 0;
+    tw_append(&file, header, sizeof *header, 1);
     tw_append(&file, directory, (uint32_t)count * (uint32_t)sizeof *directory, 1);
     for (int i = 0; i < count; i++) {
-        const tw_bytes *section = &w->section[directory[i].kind];
-        directory[i].bytes = (uint32_t)section->count;
-        directory[i].offset = tw_append(&file, section->data, directory[i].bytes, TW_PLAN_ALIGN);
+        const tw_bytes *one = &section[directory[i].kind];
+        directory[i].bytes = (uint32_t)one->count;
+        directory[i].offset = tw_append(&file, one->data, directory[i].bytes, TW_PLAN_ALIGN);
         tw_append(&file, NULL, 0, TW_PLAN_ALIGN);
         directory[i].crc = tw_crc32(0, file.data + directory[i].offset,
                                     (uint32_t)file.count - directory[i].offset);
     }
-    header.bytes = (uint32_t)file.count;
+    header->bytes = (uint32_t)file.count;
     uint32_t directory_bytes = (uint32_t)count * (uint32_t)sizeof *directory;
-    header.crc = tw_crc32(tw_crc32(0, &header, sizeof header), directory, directory_bytes);
-    memcpy(file.data, &header, sizeof header);
-    memcpy(file.data + sizeof header, directory, directory_bytes);
+    header->crc = tw_crc32(tw_crc32(0, header, sizeof *header), directory, directory_bytes);
+    memcpy(file.data, header, sizeof *header);
+    memcpy(file.data + sizeof *header, directory, directory_bytes);
     *plan = file.data;
-    *bytes = header.bytes;
+    *bytes = header->bytes;
     return true;
+}
+
+static bool assemble(tw_writer *w, const tw_origin *origin, const void **plan, uint32_t *bytes)
+{
+    tw_plan_header header;
+    memset(&header, 0, sizeof header);
+    fill_header(w, origin, &header);
+    return tw_assemble_plan(w->schedule->arena, &header, w->section, plan, bytes, w->diag);
 }
 
 bool tw_emit_plan(const tw_schedule *schedule, const tw_origin *origin, const void **plan,
@@ -371,7 +450,7 @@ bool tw_emit_plan(const tw_schedule *schedule, const tw_origin *origin, const vo
     bool ok = true;
     for (int i = 0; ok && i < schedule->segment_count; i++)
         ok = write_segment(&w, &schedule->segments[i]);
-    ok = ok && write_io(&w) && write_states(&w);
+    ok = ok && write_targets(&w) && write_io(&w) && write_states(&w);
     if (ok && !origin->strip) {
         write_names(&w);
         write_text(&w, TW_SECTION_ORIGIN, origin->format);

@@ -27,7 +27,7 @@ static void report_steps(const tw_schedule *s, tw_report *report)
         tw_report_step *r = &rows[i];
         r->name = node->name;
         r->operator_name = node->op->name;
-        r->backend = s->backend->name;
+        r->backend = s->targets[0].backend->name;
         r->kernel = step->lowering.kernel->id;
         r->segment = (uint32_t)step->segment;
         r->dtype = node->out[0]->shape.dtype;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "ops/op.h"
+#include "backends/backend.h"
 #include "runtime/rows.h"
 
 /* The plan's kernel list is read before the plan is verified: only as far as the bytes go. */
@@ -29,7 +29,7 @@ static bool find_kernels(tw_arena *arena, const char *plan, size_t bytes,
         for (uint32_t k = 0; k < *count; k++) {
             uint32_t id;
             memcpy(&id, plan + s.offset + k * 4, sizeof id);
-            (*kernels)[k] = tw_kernel_by_id(id);
+            (*kernels)[k] = tw_any_kernel_by_id(id);
             if (!(*kernels)[k] && header.magic == TW_PLAN_MAGIC)
                 return tw_fail(diag, TW_CODE_UNSUPPORTED, NULL, NULL,
                                "the plan needs kernel %08x, which this version does not have; "

@@ -75,7 +75,7 @@ static int *last_reads(const tw_schedule *s, tw_arena *arena)
 static int in_place_input(const tw_schedule *s, int index, const int *root_last)
 {
     const tw_node *node = s->steps[index].node;
-    if (!node->op->in_place || node->out_count != 1 || s->windows[node->out[0]->index].rows ||
+    if (!s->steps[index].over || node->out_count != 1 || s->windows[node->out[0]->index].rows ||
         s->windows[node->out[0]->index].bed || s->segments[s->steps[index].segment].step_count != 1)
         return -1; /* in a rolling segment other readers of the input may still be behind */
     for (int i = 0; i < node->in_count; i++) {
@@ -83,13 +83,13 @@ static int in_place_input(const tw_schedule *s, int index, const int *root_last)
         if (!in || in->data || s->windows[in->index].rows)
             continue;
         int b = s->places[in->index].buffer;
-        if (b < 0 || root_last[b] > index || !node->op->in_place(node, i) ||
+        if (b < 0 || root_last[b] > index || !tw_may_lie_over(&s->steps[index], i) ||
             tw_shape_bytes(&in->shape) != tw_shape_bytes(&node->out[0]->shape))
             continue;
         bool twice = false; /* another operand in the same buffer would be overwritten */
         for (int k = 0; k < node->in_count; k++)
             twice |= k != i && node->in[k] && s->places[node->in[k]->index].buffer == b &&
-                     !node->op->in_place(node, k);
+                     !tw_may_lie_over(&s->steps[index], k);
         if (!twice)
             return i;
     }

@@ -352,8 +352,8 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
     s->arena = graph->arena;
     s->graph = graph;
     s->memories = &options->memories;
-    s->backend = tw_backend_find(options->backends ? options->backends : "reference", diag);
-    if (!s->backend || !tw_plan_steps(s, options, diag) || !tw_plan_order(s, diag))
+    if (!tw_targets_parse(s->arena, options->backends, &s->targets, &s->target_count, diag) ||
+        !tw_plan_steps(s, options, diag) || !tw_plan_order(s, diag))
         return false;
     if (!find_by_rows(s, options, diag))
         return false;

@@ -70,7 +70,7 @@ static void add_task(tw_reorder *r, int t)
             twice |= reads[k] == item - 1;
         if (!twice)
             reads[task->read_count++] = item - 1;
-        if (task->over < 0 && node->op->in_place && node->op->in_place(node, i))
+        if (task->over < 0 && tw_may_lie_over(step, i))
             task->over = item - 1;
     }
     for (int k = 0; k < node->out_count; k++)

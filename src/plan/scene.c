@@ -133,9 +133,10 @@ static int32_t extent_of(const tw_value *v, int axis)
 static int overlay(const tw_roll *roll, const tw_scene *scene, int from, int step, int out)
 {
     const tw_roll_step *s = &roll->steps[step];
-    const tw_node *node = scene->schedule->steps[from + step].node;
+    const tw_step *planned = &scene->schedule->steps[from + step];
+    const tw_node *node = planned->node;
     int read = 0;
-    if (!node->op->in_place || s->write_count != 1 || s->accumulates)
+    if (!planned->over || s->write_count != 1 || s->accumulates)
         return -1;
     for (int i = 0; i < node->in_count; i++) {
         int v = scene->reads[from + step][i].value;
@@ -148,7 +149,7 @@ static int overlay(const tw_roll *roll, const tw_scene *scene, int from, int ste
         bool ours = scene->values[v].first == from + step && scene->values[v].last == from + step;
         if (ours && in->producer >= 0 && !in->whole && r->map.rows == TW_ROWS_MAPPED &&
             in->row_bytes == roll->streams[out].row_bytes &&
-            in->extent == roll->streams[out].extent && node->op->in_place(node, i))
+            in->extent == roll->streams[out].extent && tw_may_lie_over(planned, i))
             return r->stream;
     }
     return -1;
@@ -402,12 +403,13 @@ static int64_t saved_over_input(const tw_scene *scene, int step)
 /* One step whole: what it may write in place costs nothing more. */
 static int64_t saved_in_place(const tw_scene *scene, int step)
 {
-    const tw_node *node = scene->schedule->steps[step].node;
-    if (!node->op->in_place || node->out_count != 1 || scene->makes[step][0] < 0)
+    const tw_step *planned = &scene->schedule->steps[step];
+    const tw_node *node = planned->node;
+    if (!planned->over || node->out_count != 1 || scene->makes[step][0] < 0)
         return 0;
     for (int i = 0; i < node->in_count; i++) {
         int v = scene->reads[step][i].value;
-        if (v >= 0 && scene->values[v].last == step && node->op->in_place(node, i) &&
+        if (v >= 0 && scene->values[v].last == step && tw_may_lie_over(planned, i) &&
             scene->values[v].bytes == scene->values[scene->makes[step][0]].bytes)
             return scene->values[v].bytes;
     }

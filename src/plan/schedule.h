@@ -28,9 +28,18 @@ typedef struct tw_place {
     const tw_value *root; /* the value that owns the bytes: itself, or what it is a view of */
 } tw_place;
 
+/* How a target's own kernel runs a step, or why none does. */
+typedef struct tw_native_lowering {
+    tw_lowering lowering; /* kernel null: the portable one runs it */
+    const char *why;
+} tw_native_lowering;
+
 typedef struct tw_step {
     tw_node *node;
-    tw_lowering lowering;
+    tw_lowering
+        lowering; /* by the portable kernel; scratch and memory are the most of all targets */
+    tw_native_lowering *native; /* by each target, the first left out */
+    uint32_t over;              /* bit i: every target's kernel may write the output over input i */
     uint64_t work;
     int axis;       /* the band axis of its segment */
     int32_t extent; /* rows it makes (or takes, where it accumulates) */
@@ -64,8 +73,9 @@ typedef struct tw_segment {
 typedef struct tw_schedule {
     tw_arena *arena;
     tw_graph *graph;
-    const tw_backend *backend;
     const tw_memories *memories; /* as the options have them */
+    tw_target *targets;          /* the first is the portable kernels */
+    int target_count;
     tw_step *steps;
     int step_count;
     tw_segment *segments;
@@ -96,8 +106,13 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *sc
 
 /* ---- the planner's parts, in order ---- */
 
-/* Steps: kernels, band axes, row maps. */
+/* Steps: kernels of all targets, band axes, row maps. */
 bool tw_plan_steps(tw_schedule *schedule, const tw_compile_options *options, tw_diag *diag);
+/* May a step's only output lie over its input i? */
+static inline bool tw_may_lie_over(const tw_step *step, int i)
+{
+    return i < 32 && (step->over >> i & 1u);
+}
 /* The order of the steps: low peak (plan/order). */
 bool tw_plan_order(tw_schedule *schedule, tw_diag *diag);
 /* Segments and bands: one segment a step, whole; with options->random_bands, random runs of steps

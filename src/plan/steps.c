@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "plan/ends.h"
 #include "plan/schedule.h"
 
 static tw_rowmap rows_of(const tw_node *node, int input, int axis)
@@ -82,18 +83,14 @@ static void choose_rows(tw_step *step)
 
 /* The kernel's own check, run here on the very call that the loader will build: a plan that its
  * loader would refuse is never written. */
-static bool check_step(tw_step *step, tw_diag *diag)
+static bool is_checked(const tw_step *step, const tw_lowering *l, uint64_t *work)
 {
     const tw_node *node = step->node;
-    const tw_lowering *l = &step->lowering;
     tw_tensor tensors[TW_MAX_OPERANDS];
     tw_view views[TW_MAX_OPERANDS];
     tw_blob blobs[TW_MAX_BLOBS];
     int count = node->in_count + node->out_count;
     memset(views, 0, sizeof views);
-    if (count > (int)TW_MAX_OPERANDS)
-        return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
-                       "%d operands; at most %u are supported", count, TW_MAX_OPERANDS);
     for (int i = 0; i < count; i++) {
         const tw_value *v = i < node->in_count ? node->in[i] : node->out[i - node->in_count];
         if (!v || (i < node->in_count && tw_is_unread(l, i)))
@@ -122,7 +119,17 @@ static bool check_step(tw_step *step, tw_diag *diag)
                     l->scratch,
                     NULL,
                     l->memory};
-    if (l->kernel->check(&call, &step->work) == TW_OK)
+    return l->kernel->check(&call, work) == TW_OK;
+}
+
+static bool check_step(tw_step *step, tw_diag *diag)
+{
+    const tw_node *node = step->node;
+    const int count = node->in_count + node->out_count;
+    if (count > (int)TW_MAX_OPERANDS)
+        return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
+                       "%d operands; at most %u are supported", count, TW_MAX_OPERANDS);
+    if (is_checked(step, &step->lowering, &step->work))
         return true;
     char in[96], out[96];
     tw_shape_text(&node->in[0]->shape, in, sizeof in);
@@ -130,6 +137,54 @@ static bool check_step(tw_step *step, tw_diag *diag)
     return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
                    "the kernel does not take this combination of shapes and types (%s to %s)", in,
                    out);
+}
+
+/* An output that is kept in a state's memory, and may lie over what it is computed from. */
+static bool is_state(const tw_graph *graph, const tw_node *node)
+{
+    for (int i = 0; i < node->out_count; i++)
+        if (node->out[i] && tw_state_written(graph, node->out[i]) >= 0)
+            return true;
+    return false;
+}
+
+/* Ask a target's back end; what it takes must fit the plan that the portable kernel has. */
+static void lower_native(tw_schedule *s, tw_step *step, const tw_target *target,
+                         tw_native_lowering *native)
+{
+    const tw_node *node = step->node;
+    tw_lowering *l = &native->lowering;
+    uint32_t aliases = 0;
+    uint64_t work = 0;
+    native->why = tw_lower_native(target, node, &step->lowering, s->arena, l, &aliases);
+    if (!native->why && (!is_checked(step, l, &work) || work != step->work))
+        native->why = "the library's kernel does not take these shapes";
+    else if (!native->why && (step->over & ~aliases) && is_state(s->graph, node))
+        native->why = "the result is written over a state, which the library's kernel cannot do";
+    if (native->why)
+        l->kernel = NULL;
+    else
+        step->over &= aliases;
+}
+
+/* The step's lowering by every target but the portable kernels. */
+static void lower_natives(tw_schedule *s, tw_step *step)
+{
+    const tw_node *node = step->node;
+    uint32_t scratch = step->lowering.scratch, memory = step->lowering.memory;
+    for (int i = 0; i < node->in_count && i < 32 && node->op->in_place; i++)
+        step->over |= (uint32_t)(node->in[i] && node->op->in_place(node, i)) << i;
+    step->native = tw_alloc_array(s->arena, (size_t)s->target_count, sizeof *step->native);
+    for (int t = 1; t < s->target_count; t++) {
+        tw_native_lowering *native = &step->native[t - 1];
+        lower_native(s, step, &s->targets[t], native);
+        if (!native->why && native->lowering.scratch > scratch)
+            scratch = native->lowering.scratch;
+        if (!native->why && native->lowering.memory > memory)
+            memory = native->lowering.memory;
+    }
+    step->lowering.scratch = scratch;
+    step->lowering.memory = memory;
 }
 
 bool tw_plan_steps(tw_schedule *schedule, const tw_compile_options *options, tw_diag *diag)
@@ -144,11 +199,12 @@ bool tw_plan_steps(tw_schedule *schedule, const tw_compile_options *options, tw_
         tw_step *step = &schedule->steps[schedule->step_count++];
         step->node = node;
         step->scratch = step->memory = -1;
-        if (!tw_lower(schedule->backend, node, schedule->arena, &step->lowering, diag))
+        if (!tw_lower(node, schedule->arena, &step->lowering, diag))
             return false;
         choose_rows(step);
         if (!check_step(step, diag))
             return false;
+        lower_natives(schedule, step);
         if (options->progress)
             options->progress(options->progress_user, "plan", (n + 1.0) / graph->node_count);
     }

@@ -12,7 +12,7 @@
 
 #define TW_PLAN_MAGIC 0x4C505754u /* "TWPL" */
 #define TW_PLAN_MAJOR 1u          /* a runtime reads its own major version only */
-#define TW_PLAN_MINOR 0u          /* and any minor version up to its own */
+#define TW_PLAN_MINOR 1u          /* and any minor version up to its own */
 #define TW_PLAN_ALIGN 16u
 
 #define TW_ABSENT 0xFFFFFFFFu /* no tensor, no stream, no step */
@@ -38,13 +38,17 @@
     X(TW_SECTION_CONSTANTS, 11, uint8_t)          /* weights and tables, used in place */          \
     X(TW_SECTION_NAMES, 12, uint8_t)              /* optional: see tw_plan_names */                \
     X(TW_SECTION_ORIGIN, 13, uint8_t)             /* optional: source format, options: text */      \
-    X(TW_SECTION_STATES, 14, tw_plan_state)       /* what survives a run */
+    X(TW_SECTION_STATES, 14, tw_plan_state)       /* what survives a run */                        \
+    X(TW_SECTION_TARGETS, 15, tw_plan_target)     /* back ends that the plan serves as well */     \
+    X(TW_SECTION_VARIANTS, 16, tw_plan_variant)   /* grouped by target: one a step */              \
+    X(TW_SECTION_VARIANT_BLOBS, 17, tw_plan_blob) /* their tables, grouped by variant */           \
+    X(TW_SECTION_REASONS, 18, uint8_t)            /* why variants fall back: text */
 
 enum {
 #define TW_SECTION_ENUM(name, value, type) name = value,
     TW_PLAN_SECTION_LIST(TW_SECTION_ENUM)
 #undef TW_SECTION_ENUM
-    TW_SECTION_LIMIT = 15
+    TW_SECTION_LIMIT = 19
 };
 /* clang-format on */
 
@@ -142,6 +146,30 @@ typedef struct tw_plan_state {
     uint32_t initial; /* offset of its elements in the constants, or TW_ABSENT: zero bytes */
 } tw_plan_state;
 
+/* Steps run the portable kernels. A plan that serves other back ends too says here what changes for
+ * each; firmware is given a plan in which that is done (src/emit/select.c), so the runtime has no use for
+ * these sections. */
+enum { TW_TARGET_TEXT = 32 };
+typedef struct tw_plan_target {
+    uint32_t backend;       /* its number, as in kernel ids */
+    uint32_t cpus;          /* the processors served, the back end's own bits */
+    uint32_t first_variant; /* as many variants as there are steps, in their order */
+    uint32_t scratch;       /* the most that its own kernels need */
+    uint32_t natives;       /* steps that it runs itself */
+    uint32_t reserved[3];
+    char text[TW_TARGET_TEXT]; /* "cmsis-nn:m55", zeros behind it */
+} tw_plan_target;
+
+typedef struct tw_plan_variant {
+    uint32_t kernel; /* kernel id, or TW_ABSENT: the portable kernel runs the step */
+    uint32_t first_blob, blob_count;
+    uint32_t unread; /* bit i: input i is not read */
+    uint32_t clamp_low, clamp_high;
+    uint32_t scratch_bytes, memory_bytes; /* at most the step's */
+    uint32_t reason;                      /* offset in the reasons, or TW_ABSENT */
+    uint32_t reserved;
+} tw_plan_variant;
+
 #define TW_ASSERT_SIZE(type, bytes) typedef char tw_size_of_##type[sizeof(type) == (bytes) ? 1 : -1]
 TW_ASSERT_SIZE(tw_tensor, 72);
 TW_ASSERT_SIZE(tw_plan_section, 16);
@@ -152,6 +180,8 @@ TW_ASSERT_SIZE(tw_plan_step, 72);
 TW_ASSERT_SIZE(tw_plan_operand, 32);
 TW_ASSERT_SIZE(tw_plan_blob, 8);
 TW_ASSERT_SIZE(tw_plan_state, 8);
+TW_ASSERT_SIZE(tw_plan_target, 64);
+TW_ASSERT_SIZE(tw_plan_variant, 40);
 TW_ASSERT_SIZE(tw_context, 112);
 
 /* zlib's CRC-32. Start with 0; feed the result back in to continue. */

@@ -471,8 +471,8 @@ bool tw_write_direct(const tw_making *m)
     fprintf(d.f,
             "/* %s: every call of a kernel, with the rows that it computes and where they lie; "
             "nothing is\n"
-            " * decided at run time. */\n#include \"%s.h\"\n\n#include \"ops/codes.h\"\n\n",
-            m->name, m->name);
+            " * decided at run time. */\n#include \"%s.h\"\n\n#include \"%s\"\n\n",
+            m->name, m->name, tw_kernels_header(m));
     write_memory(&d);
     write_tensors(&d);
     for (uint32_t i = 0; i < m->session->model.step_count; i++)

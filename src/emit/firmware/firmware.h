@@ -3,6 +3,7 @@
 #ifndef TW_EMIT_FIRMWARE_FIRMWARE_H
 #define TW_EMIT_FIRMWARE_FIRMWARE_H
 
+#include "backends/backend.h"
 #include "host/session.h"
 
 /* One run with its results, as the host computed them: dense tensors, one an input and one an
@@ -15,10 +16,11 @@ typedef struct tw_firmware_vector {
 typedef struct tw_firmware_options {
     const char *name;    /* a C identifier, what everything is called by; see tw_firmware_name */
     const char *project; /* the build it is for: a folder of templates/ */
-    bool direct;         /* no plan: calls of the kernels, written out */
-    bool external;       /* the plan is not in the C: the caller passes its address */
-    uint32_t align;      /* of arenas, a power of two from 16 up */
-    bool app;            /* with a main that runs the vectors */
+    const tw_backend *backend; /* whose kernels the plan has, beside portable ones */
+    bool direct;               /* no plan: calls of the kernels, written out */
+    bool external;             /* the plan is not in the C: the caller passes its address */
+    uint32_t align;            /* of arenas, a power of two from 16 up */
+    bool app;                  /* with a main that runs the vectors */
     const tw_firmware_vector *vectors;
     int vector_count;
 } tw_firmware_options;

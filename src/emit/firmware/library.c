@@ -176,8 +176,8 @@ static void write_source(const tw_making *m)
     FILE *f = text.file;
     fprintf(f,
             "/* %s: the model, its kernels and the functions that %s.h declares. */\n"
-            "#include \"%s.h\"\n\n#include \"ops/codes.h\"\n\n",
-            m->name, m->name, m->name);
+            "#include \"%s.h\"\n\n#include \"%s\"\n\n",
+            m->name, m->name, m->name, tw_kernels_header(m));
     write_assertions(m, f);
     write_kernels(m, f);
     if (!m->options->external)

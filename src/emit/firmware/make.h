@@ -54,6 +54,8 @@ const char *tw_in_capitals(tw_arena *arena, const char *text);
  * not known. */
 bool tw_add_sources(const tw_making *m, const char *const *kernels, uint32_t kernel_count,
                     const char ***sources, int *count);
+/* The header that declares the plan's kernels. */
+const char *tw_kernels_header(const tw_making *m);
 /* The C names of the plan's kernels. */
 bool tw_kernel_names(const tw_making *m, const char ***names, uint32_t *count);
 

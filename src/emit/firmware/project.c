@@ -1,6 +1,7 @@
 /* Build files from the templates: templates/PROJECT/all/ for every firmware, .../app/ for one with a
  * program. A template is the file itself with words to fill in: @NAME@ and so on, in its path as well;
- * a line with @SOURCE@ or @HEADER@ is repeated for each file. The path loses its last `.in`. */
+ * a line with @SOURCE@ or @HEADER@ is repeated for each file, and one that begins with @ONLY NAME@ is for
+ * firmware with that back end. The path loses its last `.in`. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,6 +84,25 @@ static void repeat(const tw_making *m, FILE *file, const char *line, size_t byte
     }
 }
 
+/* The line behind "@ONLY NAME@"; null where the firmware has another back end. */
+static const char *wanted_line(const tw_making *m, const char *line)
+{
+    static const char only[] = "@ONLY ";
+    const size_t n = strlen(only), name = strlen(m->options->backend->name);
+    if (strncmp(line, only, n) != 0)
+        return line;
+    const bool ours =
+        strncmp(line + n, m->options->backend->name, name) == 0 && line[n + name] == '@';
+    return ours ? line + n + name + 1 : NULL;
+}
+
+/* What a component of a CMSIS pack asks of the project. */
+static const char *condition_of(const tw_making *m)
+{
+    const char *library = m->options->backend->library;
+    return library ? tw_format(m->arena, " condition=\"%s\"", library) : "";
+}
+
 static void fill(const tw_making *m, const tw_firmware_file *file, const char *path)
 {
     enum { SOURCE = 0, HEADER = 1 };
@@ -92,11 +112,15 @@ static void fill(const tw_making *m, const tw_firmware_file *file, const char *p
                        {"@BIG@", m->big},
                        {"@TITLE@", *m->title ? m->title : m->name},
                        {"@VERSION@", TW_VERSION},
+                       {"@CONDITION@", condition_of(m)},
                        {NULL, NULL}};
     tw_text text;
     tw_text_begin(&text);
     for (const char *line = file->text, *next; *line; line = next) {
         next = line + strcspn(line, "\n") + (strchr(line, '\n') != NULL);
+        line = wanted_line(m, line);
+        if (!line)
+            continue;
         const size_t bytes = (size_t)(next - line);
         const char *source = strstr(line, words[SOURCE].key),
                    *header = strstr(line, words[HEADER].key);

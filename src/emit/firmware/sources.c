@@ -23,7 +23,12 @@ const char *tw_firmware_kernel_name(const tw_kernel *kernel)
     for (size_t i = 0; i < sizeof kernel_names / sizeof *kernel_names; i++)
         if (kernel_names[i].kernel == kernel)
             return kernel_names[i].name;
-    return NULL;
+    return tw_native_kernel_name(kernel);
+}
+
+const char *tw_kernels_header(const tw_making *m)
+{
+    return m->options->backend->kernels ? m->options->backend->kernels : "ops/codes.h";
 }
 
 bool tw_kernel_names(const tw_making *m, const char ***names, uint32_t *count)
@@ -171,5 +176,14 @@ bool tw_add_sources(const tw_making *m, const char *const *kernels, uint32_t ker
         (*sources)[(*count)++] = place_of(m, path);
     }
     add_file(m, file_at(codes, strlen(codes))); /* for NAME.c */
+    if (m->options->backend->kernels) {
+        const char *header = tw_format(m->arena, "src/%s", m->options->backend->kernels);
+        add_file(m, file_at(header, strlen(header)));
+    }
+    if (m->options->backend->finder && strcmp(m->options->project, "cmake") == 0) {
+        const char *finder = m->options->backend->finder;
+        const tw_firmware_file *file = file_at(finder, strlen(finder));
+        tw_tree_add(m->tree, finder, file->text, file->bytes);
+    }
     return true;
 }

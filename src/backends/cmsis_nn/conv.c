@@ -1,0 +1,75 @@
+/* Which convolutions CMSIS-NN runs, and with what. */
+#include "backends/cmsis_nn/conv.h"
+
+#include "backends/cmsis_nn/cmsis_nn.h"
+#include "ops/conv.h"
+
+static int64_t taps_of(const tw_node *node)
+{
+    const tw_shape *w = &node->in[1]->shape;
+    return tw_shape_elements(w) / w->dim[0];
+}
+
+/* ---- 1x1 ---- */
+
+static bool has_padding(const tw_ints *list)
+{
+    for (int i = 0; i < list->count; i++)
+        if (list->v[i] != 0)
+            return true;
+    return false;
+}
+
+static const char *can_1x1(const tw_native_node *n)
+{
+    const tw_conv_attributes *a = n->node->attributes;
+    const tw_window_lists lists = TW_WINDOW_LISTS(a);
+    const tw_shape *w = &n->node->in[1]->shape;
+    const char *why = tw_cmsis_nn_types(n);
+    if (why)
+        return why;
+    if (a->group != 1 || has_padding(&a->pad_begin) || has_padding(&a->pad_end) ||
+        taps_of(n->node) != w->dim[w->rank - 1])
+        return "no 1x1 convolution";
+    return tw_cmsis_nn_bands(n, &lists, w->dim + 1);
+}
+
+const tw_native tw_native_cmsis_nn_conv_1x1_s8 = {
+    TW_CMSIS_NN_HEAD(conv_1x1_s8),
+    .can = can_1x1,
+};
+
+/* ---- any window ---- */
+
+static const char *can(const tw_native_node *n)
+{
+    const tw_conv_attributes *a = n->node->attributes;
+    const tw_window_lists lists = TW_WINDOW_LISTS(a);
+    const tw_shape *w = &n->node->in[1]->shape, *y = &n->node->out[0]->shape;
+    const char *why = tw_cmsis_nn_types(n);
+    if (why)
+        return why;
+    if (a->group > 1 && tw_shape_elements(y) == y->dim[y->rank - 1])
+        return "groups of a single output pixel: its bands are channels";
+    if (tw_cmsis_nn_conv_scratch(taps_of(n->node), n->cpus) == UINT32_MAX)
+        return "a kernel of more than 2 GB";
+    return tw_cmsis_nn_bands(n, &lists, w->dim + 1);
+}
+
+static uint32_t scratch(const tw_native_node *n, const tw_native_band *band)
+{
+    (void)band; /* pixels are worked on one by one */
+    return tw_cmsis_nn_conv_scratch(taps_of(n->node), n->cpus);
+}
+
+static void prepare(const tw_native_node *n, tw_arena *arena, tw_lowering *lowering)
+{
+    tw_cmsis_nn_plain_bias(n, n->node->in[1]->shape.dim[0], arena, lowering);
+}
+
+const tw_native tw_native_cmsis_nn_conv_s8 = {
+    TW_CMSIS_NN_HEAD(conv_s8),
+    .can = can,
+    .scratch = scratch,
+    .prepare = prepare,
+};

@@ -1,0 +1,17 @@
+/* What both halves of the convolution know. */
+#ifndef TW_BACKENDS_CMSIS_NN_CONV_H
+#define TW_BACKENDS_CMSIS_NN_CONV_H
+
+#include "backends/cmsis_nn/cpus.h"
+
+/* Scratch of a convolution whose outputs read `taps` input elements each: two pixels' taps as int16, each
+ * pixel a multiple of four, or on MVE four pixels' as int8, each a multiple of 16. UINT32_MAX: too
+ * much. */
+static inline uint32_t tw_cmsis_nn_conv_scratch(int64_t taps, uint32_t cpus)
+{
+    const int64_t bytes =
+        (cpus & TW_CMSIS_NN_MVE) ? (taps + 15) / 16 * 16 * 4 : (taps + 3) / 4 * 4 * 4;
+    return bytes > INT32_MAX ? UINT32_MAX : (uint32_t)bytes;
+}
+
+#endif
