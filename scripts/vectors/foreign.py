@@ -48,7 +48,7 @@ class Cases:
     def add(self, op, inputs, function, attributes=None, weights=None, what="", tolerance="rtol 1e-5 atol 1e-5", kinds="f32 s8", ulp=1,
             by_axis=()):
         """inputs: arrays; function: of the inputs in double precision and then the weights. by_axis: weights that int8 cases quantise."""
-        labels = "abcdefgh" if len(inputs) > 1 else "x"
+        labels = "abcdefghi" if len(inputs) > 1 else "x"
         weights = weights or {}
         if "f32" in kinds:
             y = function(*[x.astype(np.float64) if x.dtype.kind == "f" else x for x in inputs], *[w.astype(np.float64) for w in weights.values()])
@@ -60,7 +60,7 @@ class Cases:
             self.add_s8(op, inputs, function, attributes, weights, what, ulp, by_axis)
 
     def add_s8(self, op, inputs, function, attributes, weights, what, ulp, by_axis):
-        labels = "abcdefgh" if len(inputs) > 1 else "x"
+        labels = "abcdefghi" if len(inputs) > 1 else "x"
         quants, feeds, reals, constants, values = {}, [], [], {}, []
         for label, x in zip(labels, inputs):
             if x.dtype.kind != "f":

@@ -15,10 +15,19 @@ static const tw_foreign_row mobilint[] = {
 #include "import/foreign/mobilint.def"
 };
 
+#define TW_QTI_AISW(Name, function, ...) bool tw_qti_aisw_##function(tw_foreign_node *node);
+#include "import/foreign/qti_aisw.def"
+
+static const tw_foreign_row qti_aisw[] = {
+#define TW_QTI_AISW(...) ROW(qti_aisw, __VA_ARGS__)
+#include "import/foreign/qti_aisw.def"
+};
+
 #define TABLE(rows) rows, (int)(sizeof rows / sizeof *rows)
 
 static const tw_vocabulary vocabularies[] = {
     {"mobilint", TABLE(mobilint), false},
+    {"qti_aisw", TABLE(qti_aisw), true},
 };
 enum { VOCABULARIES = sizeof vocabularies / sizeof *vocabularies };
 
