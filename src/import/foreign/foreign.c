@@ -216,7 +216,7 @@ double tw_foreign_float(const tw_foreign_node *n, const char *name)
     const tw_foreign_attribute *a = find(n, name);
     tw_parameter p;
     if (a)
-        return a->count ? a->numbers[0] : 0;
+        return a->numbers && a->count ? a->numbers[0] : 0;
     const char *initial = initial_of(n, name, &p);
     return strcmp(initial, "true") == 0 ? 1 : strtod(initial, NULL);
 }
@@ -236,14 +236,14 @@ const char *tw_foreign_text(const tw_foreign_node *n, const char *name)
     const tw_foreign_attribute *a = find(n, name);
     tw_parameter p;
     if (a)
-        return a->count ? a->texts[0] : "";
+        return a->texts && a->count ? a->texts[0] : "";
     return tw_strdup(n->b->arena, initial_of(n, name, &p));
 }
 
 tw_foreign_list tw_foreign_ints(const tw_foreign_node *n, const char *name)
 {
     const tw_foreign_attribute *a = find(n, name);
-    int count = a ? a->count : 0;
+    int count = a && a->numbers ? a->count : 0;
     int64_t *v = tw_alloc_array(n->b->arena, (size_t)count + 1, sizeof *v);
     for (int i = 0; i < count; i++)
         v[i] = whole(a->numbers[i]);
@@ -253,7 +253,7 @@ tw_foreign_list tw_foreign_ints(const tw_foreign_node *n, const char *name)
 int tw_foreign_floats(const tw_foreign_node *n, const char *name, float *out)
 {
     const tw_foreign_attribute *a = find(n, name);
-    int count = a ? a->count : 0;
+    int count = a && a->numbers ? a->count : 0;
     for (int i = 0; i < count && i < TW_MAX_RANK; i++)
         out[i] = (float)a->numbers[i];
     return count;

@@ -23,11 +23,20 @@ static const tw_foreign_row qti_aisw[] = {
 #include "import/foreign/qti_aisw.def"
 };
 
+#define TW_TIGRIS(Name, function, ...) bool tw_tigris_##function(tw_foreign_node *node);
+#include "import/foreign/tigris.def"
+
+static const tw_foreign_row tigris[] = {
+#define TW_TIGRIS(...) ROW(tigris, __VA_ARGS__)
+#include "import/foreign/tigris.def"
+};
+
 #define TABLE(rows) rows, (int)(sizeof rows / sizeof *rows)
 
 static const tw_vocabulary vocabularies[] = {
     {"mobilint", TABLE(mobilint), false},
     {"qti_aisw", TABLE(qti_aisw), true},
+    {"tigris", TABLE(tigris), false},
 };
 enum { VOCABULARIES = sizeof vocabularies / sizeof *vocabularies };
 
