@@ -127,6 +127,8 @@ typedef struct tw_range {
     int64_t begin, size, step;
 } tw_range;
 tw_range tw_range_of(int64_t extent, int64_t start, int64_t end, int64_t step);
+/* A range of every axis. */
+tw_value *tw_build_ranges(tw_builder *b, tw_value *x, const tw_range *ranges);
 /* Fold a binary operator over the values, from the left. */
 tw_value *tw_build_chain(tw_builder *b, const char *op, tw_value *const *in, int in_count);
 /* Broadcast to a shape that the value broadcasts to. */

@@ -56,24 +56,30 @@ tw_value *tw_build_concat(tw_builder *b, tw_value *const *parts, int count, int 
     return count ? level[0] : NULL;
 }
 
+tw_value *tw_build_ranges(tw_builder *b, tw_value *x, const tw_range *ranges)
+{
+    int64_t begin[TW_MAX_RANK], size[TW_MAX_RANK], step[TW_MAX_RANK];
+    const int rank = x ? x->shape.rank : 0;
+    for (int k = 0; k < rank; k++) {
+        begin[k] = ranges[k].begin;
+        size[k] = ranges[k].size;
+        step[k] = ranges[k].step;
+    }
+    return tw_build1(b, "Slice", x,
+                     TW_SETTINGS(tw_set_ints("begin", rank, begin), tw_set_ints("size", rank, size),
+                                 tw_set_ints("step", rank, step)));
+}
+
 tw_value *tw_build_slice(tw_builder *b, tw_value *x, int axis, int64_t begin, int64_t size,
                          int64_t step)
 {
+    tw_range ranges[TW_MAX_RANK];
     if (!x)
         return NULL;
-    int64_t begins[TW_MAX_RANK] = {0}, sizes[TW_MAX_RANK], steps[TW_MAX_RANK];
-    int rank = x->shape.rank;
-    for (int i = 0; i < rank; i++) {
-        sizes[i] = x->shape.dim[i];
-        steps[i] = 1;
-    }
-    begins[axis] = begin;
-    sizes[axis] = size;
-    steps[axis] = step;
-    return tw_build1(b, "Slice", x,
-                     TW_SETTINGS(tw_set_ints("begin", rank, begins),
-                                 tw_set_ints("size", rank, sizes),
-                                 tw_set_ints("step", rank, steps)));
+    for (int k = 0; k < x->shape.rank; k++)
+        ranges[k] = (tw_range){0, x->shape.dim[k], 1};
+    ranges[axis] = (tw_range){begin, size, step};
+    return tw_build_ranges(b, x, ranges);
 }
 
 static int64_t clamp(int64_t v, int64_t low, int64_t high)

@@ -286,6 +286,14 @@ bool tw_foreign_number(const tw_foreign_node *n, const char *name, float *number
 
 /* --- parts ------------------------------------------------------------------------------------- */
 
+tw_value *tw_foreign_stored(const tw_foreign_node *n, int i)
+{
+    const tw_node *source = n->in[i] ? n->in[i]->producer : NULL;
+    if (!source || strcmp(source->op->name, "Dequantize") != 0)
+        return NULL;
+    return source->in[0]->quant.count == 1 ? source->in[0] : NULL;
+}
+
 const char *tw_foreign_main(const tw_foreign_node *n)
 {
     return tw_strndup(n->b->arena, n->row->becomes, strcspn(n->row->becomes, " "));

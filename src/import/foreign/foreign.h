@@ -107,6 +107,8 @@ bool tw_foreign_number(const tw_foreign_node *n, const char *name, float *number
 
 /* --- parts that operators share ---------------------------------------------------------------- */
 
+/* The integers with one scale that operand i stands for; null where it is no such. */
+tw_value *tw_foreign_stored(const tw_foreign_node *n, int i);
 /* The first operator that the row becomes. */
 const char *tw_foreign_main(const tw_foreign_node *n);
 /* Does the tensor have this rank? A message where not. */

@@ -119,12 +119,10 @@ bool tw_onnx_op_slice(tw_onnx_node *n)
     tw_bounds s;
     if (!read_bounds(n, &s))
         return false;
-    int64_t begin[TW_MAX_RANK] = {0}, size[TW_MAX_RANK], step[TW_MAX_RANK];
+    tw_range ranges[TW_MAX_RANK];
     bool used[TW_MAX_RANK] = {false};
-    for (int i = 0; i < x->rank; i++) {
-        size[i] = x->dim[i];
-        step[i] = 1;
-    }
+    for (int i = 0; i < x->rank; i++)
+        ranges[i] = (tw_range){0, x->dim[i], 1};
     for (int i = 0; i < s.start.count; i++) {
         int axis;
         if (!tw_onnx_axis(n, s.axis.count < 0 ? i : s.axis.v[i], x->rank, &axis))
@@ -135,16 +133,9 @@ bool tw_onnx_op_slice(tw_onnx_node *n)
         const int64_t by = s.step.count < 0 ? 1 : s.step.v[i];
         if (by == 0)
             return TW_ONNX_FAIL(n, "a step of 0");
-        const tw_range range = tw_range_of(x->dim[axis], s.start.v[i], s.end.v[i], by);
-        begin[axis] = range.begin;
-        size[axis] = range.size;
-        step[axis] = range.step;
+        ranges[axis] = tw_range_of(x->dim[axis], s.start.v[i], s.end.v[i], by);
     }
-    return tw_onnx_bind(n, 0,
-                        tw_build1(n->b, "Slice", n->in[0],
-                                  TW_SETTINGS(tw_set_ints("begin", x->rank, begin),
-                                              tw_set_ints("size", x->rank, size),
-                                              tw_set_ints("step", x->rank, step))));
+    return tw_onnx_bind(n, 0, tw_build_ranges(n->b, n->in[0], ranges));
 }
 
 /* --- pad --------------------------------------------------------------------------------------- */

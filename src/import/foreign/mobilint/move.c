@@ -272,9 +272,10 @@ bool tw_mobilint_slice(tw_foreign_node *n)
 {
     const tw_foreign_list axes = tw_foreign_ints(n, "axis"), start = tw_foreign_ints(n, "start");
     const tw_foreign_list end = tw_foreign_ints(n, "end"), step = tw_foreign_ints(n, "step");
-    const int rank = n->in[0]->shape.rank;
+    const tw_shape *x = &n->in[0]->shape;
+    const int rank = x->rank;
     int64_t sorted[TW_MAX_RANK];
-    tw_value *x = n->in[0];
+    tw_range ranges[TW_MAX_RANK];
     if (start.count != axes.count || end.count != axes.count ||
         (step.count != 0 && step.count != axes.count))
         return TW_FOREIGN_FAIL(n,
@@ -283,15 +284,16 @@ bool tw_mobilint_slice(tw_foreign_node *n)
                                axes.count, start.count, end.count, step.count);
     if (tw_foreign_axes(n, "axis", rank, sorted) < 0)
         return false;
-    for (int i = 0; x && i < axes.count; i++) {
+    for (int k = 0; k < rank; k++)
+        ranges[k] = (tw_range){0, x->dim[k], 1};
+    for (int i = 0; i < axes.count; i++) {
         const int axis = (int)(axes.v[i] < 0 ? axes.v[i] + rank : axes.v[i]);
         const int64_t by = step.count ? step.v[i] : 1;
         if (by == 0)
             return TW_FOREIGN_FAIL(n, "the attribute step has the entry 0");
-        tw_range range = tw_range_of(x->shape.dim[axis], start.v[i], end.v[i], by);
-        x = tw_build_slice(n->b, x, axis, range.begin, range.size, range.step);
+        ranges[axis] = tw_range_of(x->dim[axis], start.v[i], end.v[i], by);
     }
-    return tw_foreign_result(n, axes.count ? x : tw_build1(n->b, "Identity", x, NULL));
+    return tw_foreign_result(n, tw_build_ranges(n->b, n->in[0], ranges));
 }
 
 /* --- bands -------------------------------------------------------------------------------------- */

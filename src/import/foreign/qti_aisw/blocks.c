@@ -35,16 +35,19 @@ static bool read_buffer(tw_foreign_node *n, tw_buffer *f)
     /* The published default of 1 is legal for single frames only. */
     f->stride = tw_foreign_has(n, "stride") ? tw_foreign_int(n, "stride") : f->frames;
     if (f->frames < 1 || f->size % f->frames != 0)
-        return TW_FOREIGN_FAIL(n, "the attribute buffer_size is %lld, no multiple of the %lld "
-                                  "frames that come at a time",
+        return TW_FOREIGN_FAIL(n,
+                               "the attribute buffer_size is %lld, no multiple of the %lld "
+                               "frames that come at a time",
                                (long long)f->size, (long long)f->frames);
     if (f->stride < f->frames || f->stride > f->size || f->stride % f->frames != 0)
-        return TW_FOREIGN_FAIL(n, "the attribute stride is %lld; multiples of %lld up to %lld are "
-                                  "possible",
+        return TW_FOREIGN_FAIL(n,
+                               "the attribute stride is %lld; multiples of %lld up to %lld are "
+                               "possible",
                                (long long)f->stride, (long long)f->frames, (long long)f->size);
     if (f->padding > f->size)
-        return TW_FOREIGN_FAIL(n, "the attribute buffer_padding is %lld, the buffer holds %lld "
-                                  "frames",
+        return TW_FOREIGN_FAIL(n,
+                               "the attribute buffer_padding is %lld, the buffer holds %lld "
+                               "frames",
                                (long long)f->padding, (long long)f->size);
     if (f->mode < BLOCKING || f->mode > NON_BLOCKING_RIGHT)
         return TW_FOREIGN_FAIL(n, "the attribute mode is %lld; 0, 1 and 2 are possible",
@@ -107,8 +110,8 @@ static tw_value *blocks_of(tw_foreign_node *n, tw_value *lengths, int64_t places
     const int64_t rows[] = {batch, 1, places, 1}, columns[] = {batch, 1, 1, places};
     tw_value *column = tw_build_reshape(b, of, 4, columns);
     tw_value *same = tw_build2(b, "Equal", tw_build_reshape(b, of, 4, rows), column, NULL);
-    tw_value *there = tw_build2(b, "Less", column,
-                                tw_build_scalar(b, TW_S32, (double)sequences), NULL);
+    tw_value *there =
+        tw_build2(b, "Less", column, tw_build_scalar(b, TW_S32, (double)sequences), NULL);
     return tw_build2(b, "And", same, there, NULL);
 }
 
@@ -124,8 +127,9 @@ static bool check_lengths(tw_foreign_node *n, const tw_value *lengths, int64_t p
             sum += length;
         }
         if (sum > places)
-            return TW_FOREIGN_FAIL(n, "the lengths of the input mask come to %lld, there are %lld "
-                                      "channels",
+            return TW_FOREIGN_FAIL(n,
+                                   "the lengths of the input mask come to %lld, there are %lld "
+                                   "channels",
                                    (long long)sum, (long long)places);
     }
     return true;
@@ -156,8 +160,9 @@ bool tw_qti_aisw_masked_softmax(tw_foreign_node *n)
             n, tw_build1(b, "Softmax", tw_build2(b, "Add", x, term, NULL), along));
     }
     if (x->shape.dim[2] != channels)
-        return TW_FOREIGN_FAIL(n, "with a compressed mask there must be as many columns as "
-                                  "channels, not %d and %lld",
+        return TW_FOREIGN_FAIL(n,
+                               "with a compressed mask there must be as many columns as "
+                               "channels, not %d and %lld",
                                (int)x->shape.dim[2], (long long)channels);
     if (!check_lengths(n, mask, channels))
         return false;

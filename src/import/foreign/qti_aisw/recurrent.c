@@ -23,8 +23,7 @@ static bool build_layer(tw_foreign_node *n, tw_layer *l, const int *places, int 
         return TW_FOREIGN_FAIL(n, "the input sequence_lens must be of type INT32");
     tw_layer_clip(l, clip);
     if (!tw_qti_aisw_reset(n, slots) || !tw_layer_direct(l, tw_foreign_text(n, "direction")) ||
-        !tw_layer_check(l, tw_foreign_int(n, "hidden_size")) ||
-        !tw_layer_build(l, wanted, results))
+        !tw_layer_check(l, tw_foreign_int(n, "hidden_size")) || !tw_layer_build(l, wanted, results))
         return false;
     for (int i = 0; i < n->out_count; i++)
         n->out[i] = results[i];

@@ -45,6 +45,28 @@ bool tw_tigris_cast(tw_foreign_node *n)
     return tw_foreign_result(n, tw_build_cast(n->b, n->in[0], TW_F32));
 }
 
+/* Integers with scales are compared as they are stored. */
+bool tw_tigris_compare(tw_foreign_node *n)
+{
+    tw_value *a = tw_foreign_stored(n, 0), *b = tw_foreign_stored(n, 1);
+    if (a && b && a->shape.dtype == b->shape.dtype)
+        return tw_foreign_result(n, tw_build2(n->b, tw_foreign_main(n), a, b, NULL));
+    return tw_tigris_pass(n);
+}
+
+/* Integers of one scale are chosen from as they are stored. */
+bool tw_tigris_where(tw_foreign_node *n)
+{
+    tw_value *a = tw_foreign_stored(n, 1), *b = tw_foreign_stored(n, 2);
+    if (!a || !b || a->shape.dtype != b->shape.dtype || !tw_quant_equal(&a->quant, &b->quant))
+        return tw_tigris_pass(n);
+    tw_node *node = tw_build_node(n->b, "Where", (tw_value *[]){n->in[0], a, b}, 3, NULL);
+    if (!node)
+        return false;
+    node->out[0]->quant = a->quant;
+    return tw_foreign_result(n, tw_build1(n->b, "Dequantize", node->out[0], NULL));
+}
+
 /* --- matrices and windows ----------------------------------------------------------------------- */
 
 static tw_value *times(tw_foreign_node *n, tw_value *x, const char *factor)
@@ -64,10 +86,10 @@ bool tw_tigris_gemm(tw_foreign_node *n)
         return false;
     if (tw_foreign_flag(n, "transA"))
         x = tw_build_transpose(b, x, 2, swap);
-    const bool plain = tw_foreign_float(n, "alpha") == 1 &&
-                       (!c || (tw_foreign_float(n, "beta") == 1 && c->shape.rank == 1 &&
-                               tw_build_is_weight(c) &&
-                               c->shape.dim[0] == w->shape.dim[transposed ? 0 : 1]));
+    const bool plain =
+        tw_foreign_float(n, "alpha") == 1 &&
+        (!c || (tw_foreign_float(n, "beta") == 1 && c->shape.rank == 1 && tw_build_is_weight(c) &&
+                c->shape.dim[0] == w->shape.dim[transposed ? 0 : 1]));
     if (plain && tw_build_is_weight(w)) {
         tw_value *in[] = {x, transposed ? w : tw_build_weight(b, w, swap, 0, NULL), c};
         return tw_foreign_result(n, tw_build(b, "FullyConnected", in, c ? 3 : 2, NULL));
@@ -96,8 +118,9 @@ bool tw_tigris_global_pool(tw_foreign_node *n)
     int64_t axes[TW_MAX_RANK];
     const int count = spatial_axes(n, axes);
     if (count < 1)
-        return TW_FOREIGN_FAIL(n, "the input has rank %d; it needs an axis between batch and "
-                                  "channels",
+        return TW_FOREIGN_FAIL(n,
+                               "the input has rank %d; it needs an axis between batch and "
+                               "channels",
                                n->in[0]->shape.rank);
     return tw_foreign_result(n, tw_build1(n->b, tw_foreign_main(n), n->in[0],
                                           TW_SETTINGS(tw_set_ints("axes", count, axes))));
@@ -170,8 +193,9 @@ bool tw_tigris_instance_normalization(tw_foreign_node *n)
     int64_t axes[TW_MAX_RANK];
     const int count = spatial_axes(n, axes);
     return count > 0 ? normalise(n, count, axes)
-                     : TW_FOREIGN_FAIL(n, "the input has rank %d; it needs an axis between batch "
-                                          "and channels",
+                     : TW_FOREIGN_FAIL(n,
+                                       "the input has rank %d; it needs an axis between batch "
+                                       "and channels",
                                        n->in[0]->shape.rank);
 }
 
@@ -184,15 +208,13 @@ bool tw_tigris_l2_normalization(tw_foreign_node *n)
     int axis;
     if (!tw_foreign_axis(n, "axis", tw_foreign_int(n, "axis"), x->shape.rank, &axis))
         return false;
-    const tw_node *source = x->producer;
-    const bool stored = source && strcmp(source->op->name, "Dequantize") == 0 &&
-                        source->in[0]->shape.dtype == TW_S8 && source->in[0]->quant.count == 1;
-    if (!stored)
+    tw_value *stored = tw_foreign_stored(n, 0);
+    if (!stored || stored->shape.dtype != TW_S8)
         return tw_foreign_result(n,
                                  tw_build1(n->b, "L2Normalize", x,
                                            TW_SETTINGS(tw_set_ints("axes", 1, (int64_t[]){axis}))));
-    tw_node *node = tw_build_node(n->b, "UnitNormalize", source->in, 1,
-                                  TW_SETTINGS(tw_set_int("axis", axis)));
+    tw_node *node =
+        tw_build_node(n->b, "UnitNormalize", &stored, 1, TW_SETTINGS(tw_set_int("axis", axis)));
     if (!node)
         return false;
     node->out[0]->quant = (tw_quant){1, 0, scale, zero};

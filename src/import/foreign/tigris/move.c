@@ -64,9 +64,8 @@ bool tw_tigris_concat(tw_foreign_node *n)
         if (!n->in[i])
             return TW_FOREIGN_FAIL(n, "input %d is missing", i);
     return tw_foreign_axis(n, "axis", tw_foreign_int(n, "axis"), n->in[0]->shape.rank, &axis) &&
-           tw_foreign_result(n, n->in_count == 1
-                                    ? tw_build1(n->b, "Identity", n->in[0], NULL)
-                                    : tw_build_concat(n->b, n->in, n->in_count, axis));
+           tw_foreign_result(n, n->in_count == 1 ? tw_build1(n->b, "Identity", n->in[0], NULL)
+                                                 : tw_build_concat(n->b, n->in, n->in_count, axis));
 }
 
 /* In the sizes that `split` gives, or equal ones. */
@@ -99,18 +98,18 @@ bool tw_tigris_strided_slice(tw_foreign_node *n)
 {
     const tw_foreign_list begin = tw_foreign_ints(n, "begin"), end = tw_foreign_ints(n, "end");
     const tw_foreign_list strides = tw_foreign_ints(n, "strides");
-    tw_value *x = n->in[0];
-    const int rank = x->shape.rank;
+    const tw_shape *x = &n->in[0]->shape;
+    const int rank = x->rank;
+    tw_range ranges[TW_MAX_RANK];
     if (begin.count != rank || end.count != rank || (strides.count && strides.count != rank))
         return TW_FOREIGN_FAIL(n, "the attributes begin, end and strides need %d entries", rank);
-    for (int k = 0; x && k < rank; k++) {
+    for (int k = 0; k < rank; k++) {
         const int64_t step = strides.count ? strides.v[k] : 1;
         if (step == 0)
             return TW_FOREIGN_FAIL(n, "the attribute strides has the entry 0");
-        const tw_range r = tw_range_of(x->shape.dim[k], begin.v[k], end.v[k], step);
-        x = tw_build_slice(n->b, x, k, r.begin, r.size, r.step);
+        ranges[k] = tw_range_of(x->dim[k], begin.v[k], end.v[k], step);
     }
-    return tw_foreign_result(n, rank ? x : tw_build1(n->b, "Identity", x, NULL));
+    return tw_foreign_result(n, tw_build_ranges(n->b, n->in[0], ranges));
 }
 
 bool tw_tigris_reverse(tw_foreign_node *n)
@@ -132,8 +131,9 @@ bool tw_tigris_mirror_pad(tw_foreign_node *n)
     const char *mode = tw_foreign_text(n, "mode");
     return strcmp(mode, "reflect") == 0 || strcmp(mode, "symmetric") == 0
                ? tw_tigris_pass(n)
-               : TW_FOREIGN_FAIL(n, "the attribute mode is '%.40s'; reflect and symmetric are "
-                                    "possible",
+               : TW_FOREIGN_FAIL(n,
+                                 "the attribute mode is '%.40s'; reflect and symmetric are "
+                                 "possible",
                                  mode);
 }
 
@@ -154,7 +154,8 @@ bool tw_tigris_arg_extreme(tw_foreign_node *n)
     int axis, rank = 0;
     if (!tw_foreign_axis(n, "axis", tw_foreign_int(n, "axis"), x->rank, &axis))
         return false;
-    tw_value *y = tw_build1(n->b, "TopIndices", n->in[0],
+    tw_value *stored = tw_foreign_stored(n, 0); /* in the same order */
+    tw_value *y = tw_build1(n->b, "TopIndices", stored ? stored : n->in[0],
                             TW_SETTINGS(tw_set_int("axis", axis), tw_set_int("k", 1),
                                         tw_set_int("largest", strcmp(n->row->name, "ArgMax") == 0),
                                         tw_set_int("dtype", TW_S32)));
