@@ -120,7 +120,8 @@ void tw_compile_options_default(tw_compile_options *options);
 
 /* Bytes that kernels are given to read and to write in a run, by TW_REGION_*: at every call the rows
  * that its views hold, and the constants that it reads (which lie in flash). Results that are complete
- * only when their step is count once. */
+ * only when their step is count once; an operator that only moves elements reads of an input that it has
+ * whole no more than it writes. */
 typedef struct tw_traffic {
     uint64_t read[TW_MAX_REGIONS], written[TW_MAX_REGIONS];
 } tw_traffic;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ops/op.h"
 #include "runtime/rows.h"
 
 static uint64_t bytes_of(const tw_view *v)
@@ -31,9 +32,15 @@ void tw_traffic_add(const tw_model *model, const tw_firing *firing, tw_traffic *
     bool accumulates = false;
     int32_t all = rows_in_all(call, operands, &accumulates);
     bool complete = firing->row + firing->rows >= all;
-    for (uint32_t i = 0; i < call->in_count; i++)
-        if (call->in[i].tensor)
-            traffic->read[call->in[i].tensor->region] += bytes_of(&call->in[i]);
+    const tw_opdef *op = tw_op_by_code(firing->operator_code);
+    uint64_t made = bytes_of(&call->out[0]);
+    for (uint32_t i = 0; i < call->in_count; i++) {
+        if (!call->in[i].tensor)
+            continue;
+        uint64_t bytes = bytes_of(&call->in[i]);
+        bool part = op && op->kind == TW_MOVE && operands[i].rows == TW_ROWS_WHOLE;
+        traffic->read[call->in[i].tensor->region] += part && made < bytes ? made : bytes;
+    }
     for (uint32_t i = 0; i < call->blob_count; i++)
         traffic->read[TW_REGION_CONSTANT] += call->blobs[i].bytes;
     for (uint32_t i = 0; i < call->out_count; i++) {

@@ -86,6 +86,8 @@ static int in_place_input(const tw_schedule *s, int index, const int *root_last)
         if (b < 0 || root_last[b] > index || !tw_may_lie_over(&s->steps[index], i) ||
             tw_shape_bytes(&in->shape) != tw_shape_bytes(&node->out[0]->shape))
             continue;
+        if (tw_is_slow(s, s->places[in->index].root) != tw_is_slow(s, node->out[0]))
+            continue;
         bool twice = false; /* another operand in the same buffer would be overwritten */
         for (int k = 0; k < node->in_count; k++)
             twice |= k != i && node->in[k] && s->places[node->in[k]->index].buffer == b &&
@@ -183,6 +185,10 @@ static void place_step(tw_schedule *s, int index, bool in_place, const int *last
                           : add_step_buffer(s, out->name, TW_BUFFER_ACTIVATION,
                                             kept_bytes(step, out, window), index);
         name_value(s, out, b, out);
+        if (tw_is_slow(s, out)) {
+            s->buffers[b].region = TW_REGION_SLOW;
+            bed = -1;
+        }
         if (bed >= 0) {
             s->buffers[b].bed = bed;
             s->buffers[b].overlap = &step->lowering.overlap;
@@ -237,6 +243,8 @@ void tw_plan_buffers(tw_schedule *s, bool in_place)
                                                         tw_shape_bytes(&in->shape), 0, 0);
         name_value(s, in, b, in);
         s->buffers[b].is_input = true;
+        if (tw_is_slow(s, in))
+            s->buffers[b].region = TW_REGION_SLOW;
         root_last[b] = last[in->index];
     }
     for (int i = 0; i < g->state_count; i++) {

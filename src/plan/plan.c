@@ -1,4 +1,5 @@
 /* The planner's story: steps, their order, buffers, addresses, and whether they fit. */
+#include <math.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -156,6 +157,7 @@ typedef struct tw_kept {
     tw_segment *segments;
     tw_window *windows;
     int segment_count;
+    const bool *slow;
     uint32_t total; /* UINT32_MAX: none */
 } tw_kept;
 
@@ -165,6 +167,7 @@ static void keep(const tw_schedule *s, tw_kept *kept, tw_arena *arena)
     kept->segments = tw_copy(arena, s->segments, sizeof *s->segments * (size_t)s->segment_count);
     kept->windows = tw_copy(arena, s->windows, sizeof *s->windows * (size_t)s->graph->value_count);
     kept->segment_count = s->segment_count;
+    kept->slow = s->slow;
     kept->total = tw_fast_total(s);
 }
 
@@ -175,6 +178,7 @@ static void restore(tw_schedule *s, const tw_kept *kept)
     s->segments =
         tw_copy(s->arena, kept->segments, sizeof *s->segments * (size_t)kept->segment_count);
     s->segment_count = kept->segment_count;
+    s->slow = kept->slow;
     place_segments(s);
 }
 
@@ -286,9 +290,156 @@ static void find_pareto(tw_schedule *s, tw_search *search)
         s->pareto[i].cost /= s->pareto[s->pareto_count - 1].cost;
 }
 
+/* ---- slow memory ---- */
+
+/* What keeping tensors in slow memory costs: bytes, where memory is preferred, else what moves there. */
+static double slow_cost(tw_schedule *s, tw_prefer prefer)
+{
+    if (prefer == TW_PREFER_MEMORY)
+        return (double)tw_fast_total(s) + s->region_bytes[TW_REGION_SLOW];
+    uint64_t moved = 0;
+    tw_plan_traffic(s);
+    for (int i = 0; i < s->step_count; i++)
+        moved +=
+            s->steps[i].traffic.read[TW_REGION_SLOW] + s->steps[i].traffic.written[TW_REGION_SLOW];
+    return (double)moved;
+}
+
+/* The least fast memory with these tensors in slow memory. */
+static tw_kept least_with(tw_schedule *s, const bool *slow, tw_arena *arena)
+{
+    tw_scene scene;
+    tw_kept least = {.total = UINT32_MAX};
+    s->slow = slow;
+    tw_scene_build(&scene, s, arena);
+    find_least(s, tw_search_open(&scene, arena), &least, arena);
+    return least;
+}
+
+/* `slow` and all values of a buffer: whole, they are slow from now on; as windows they stay. */
+static bool *slow_with(const tw_schedule *s, const bool *slow, int buffer, tw_arena *arena)
+{
+    bool *more = tw_copy(arena, slow, sizeof *slow * (size_t)s->graph->value_count);
+    for (int v = 0; v < s->graph->value_count; v++)
+        more[v] |= s->places[v].buffer == buffer;
+    return more;
+}
+
+/* Is there a value of the buffer that is not said to be slow yet? */
+static bool may_move(const tw_schedule *s, const bool *slow, int buffer)
+{
+    for (int v = 0; v < s->graph->value_count; v++)
+        if (s->places[v].buffer == buffer && !slow[v])
+            return true;
+    return false;
+}
+
+/* The largest tensors and windows where the fast memory is fullest: their buffers, the largest first. */
+static int find_large(const tw_schedule *s, const bool *slow, int *large, int most)
+{
+    int step, count = 0;
+    tw_live_peak(s, false, &step);
+    for (int b = 0; b < s->buffer_count; b++) {
+        const tw_buffer *f = &s->buffers[b];
+        if (f->region != TW_REGION_FAST || f->use != TW_BUFFER_ACTIVATION || f->bytes == 0 ||
+            f->first > step || step > f->last || !may_move(s, slow, b))
+            continue;
+        int at = count < most ? count++ : most;
+        for (; at > 0 && s->buffers[large[at - 1]].bytes < f->bytes; at--)
+            if (at < most)
+                large[at] = large[at - 1];
+        if (at < most)
+            large[at] = b;
+    }
+    return count;
+}
+
+/* One more tensor to slow memory, of the largest at the fullest moment of `now` the one that lets the plan
+ * fit at the least cost, or else leaves the least. Returns whether it fits. */
+static bool move_one(tw_schedule *s, const tw_compile_options *options, tw_kept *now,
+                     tw_arena *arena)
+{
+    enum { CANDIDATES = 3 };
+    int large[CANDIDATES];
+    const tw_kept before = *now;
+    bool fits = false;
+    double least_cost = 0;
+    restore(s, &before);
+    int count = find_large(s, before.slow, large, CANDIDATES);
+    bool *slow[CANDIDATES];
+    for (int i = 0; i < count; i++)
+        slow[i] = slow_with(s, before.slow, large[i], arena);
+    now->total = UINT32_MAX;
+    for (int i = 0; i < count; i++) {
+        tw_kept with = least_with(s, slow[i], arena);
+        if (with.total == UINT32_MAX)
+            continue;
+        restore(s, &with);
+        bool within = is_within(s, &options->memories);
+        double cost = within ? slow_cost(s, options->prefer) : 0;
+        if (within ? !fits || cost < least_cost : !fits && with.total < now->total) {
+            *now = with;
+            least_cost = cost;
+            fits = within;
+        }
+    }
+    return fits;
+}
+
+/* Tensors whose moving turned out not to be needed come back. */
+static void take_back(tw_schedule *s, const tw_compile_options *options, tw_kept *now,
+                      tw_arena *arena)
+{
+    restore(s, now);
+    double least = slow_cost(s, options->prefer);
+    for (int v = 0; v < s->graph->value_count; v++) {
+        if (!now->slow[v])
+            continue;
+        bool *fewer = tw_copy(arena, now->slow, sizeof *fewer * (size_t)s->graph->value_count);
+        fewer[v] = false;
+        tw_kept with = least_with(s, fewer, arena);
+        if (with.total == UINT32_MAX)
+            continue;
+        restore(s, &with);
+        if (!is_within(s, &options->memories) || slow_cost(s, options->prefer) > least)
+            continue;
+        least = slow_cost(s, options->prefer);
+        *now = with;
+    }
+}
+
+/* Whole tensors go to slow memory, one by one, each time with a segmentation of its own; or, where that is
+ * cheaper or alone suffices, the largest of the segmentation of least memory as it stands. */
+static bool plan_slow(tw_schedule *s, const tw_compile_options *options, const tw_kept *least,
+                      tw_arena *arena)
+{
+    enum { WORK = 400, MOST_ROUNDS = 16 }; /* steps times rounds */
+    restore(s, least);
+    spill(s, &options->memories);
+    bool spilled = is_within(s, &options->memories), fits = false;
+    if (!options->memories.slow.given || s->region_bytes[TW_REGION_SLOW] == 0 ||
+        s->step_count > WORK)
+        return spilled;
+    double cost = spilled ? slow_cost(s, options->prefer) : INFINITY;
+    tw_kept now = *least;
+    now.slow = tw_alloc_array(arena, (size_t)s->graph->value_count + 1, sizeof(bool));
+    int rounds = WORK / (s->step_count + 1);
+    rounds = rounds < MOST_ROUNDS ? rounds : MOST_ROUNDS;
+    for (int round = 0; round < rounds && !fits && now.total != UINT32_MAX; round++)
+        fits = move_one(s, options, &now, arena);
+    if (fits) {
+        take_back(s, options, &now, arena);
+        restore(s, &now);
+        if (slow_cost(s, options->prefer) <= cost)
+            return true;
+    }
+    restore(s, least);
+    spill(s, &options->memories);
+    return spilled;
+}
+
 static bool plan_rolling(tw_schedule *s, const tw_compile_options *options, tw_arena *arena)
 {
-    const tw_memories *m = &options->memories;
     tw_scene scene;
     tw_kept least = {.total = UINT32_MAX};
     tw_scene_build(&scene, s, arena);
@@ -301,9 +452,7 @@ static bool plan_rolling(tw_schedule *s, const tw_compile_options *options, tw_a
         find_pareto(s, search);
     if (options->prefer != TW_PREFER_MEMORY && search_within(s, search, options))
         return true;
-    restore(s, &least);
-    spill(s, m);
-    return is_within(s, m);
+    return plan_slow(s, options, &least, arena);
 }
 
 /* The input and the output that go by rows. An output must be rows of its own that a step makes: not a
@@ -369,6 +518,8 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
     } else {
         tw_arena *arena = tw_arena_new();
         s->fits = plan_rolling(s, options, arena);
+        if (s->slow)
+            s->slow = tw_copy(s->arena, s->slow, sizeof *s->slow * (size_t)graph->value_count);
         tw_arena_free(arena);
     }
     if (!s->smallest_budget)

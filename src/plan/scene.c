@@ -12,11 +12,17 @@ static int64_t aligned(int64_t bytes)
     return (bytes + TW_PLAN_ALIGN - 1) / TW_PLAN_ALIGN * TW_PLAN_ALIGN;
 }
 
+/* In slow memory, a whole tensor takes nothing of what is searched for. */
+static bool is_slow(const tw_scene *scene, const tw_value *v)
+{
+    return scene->schedule->slow && scene->schedule->slow[v->index];
+}
+
 static int add_value(tw_scene *scene, int *index_of, const tw_value *v, int maker)
 {
     scene->values[scene->value_count] =
         (tw_scene_value){.value = v,
-                         .bytes = aligned(tw_shape_bytes(&v->shape)),
+                         .bytes = is_slow(scene, v) ? 0 : aligned(tw_shape_bytes(&v->shape)),
                          .maker = maker,
                          .first = INT_MAX,
                          .last = maker < 0 ? 0 : maker};
@@ -222,6 +228,8 @@ static bool add_roll_step(const tw_scene *scene, int from, int to, int step, tw_
         stream_of[v - first] = k;
         of[k] = v;
         r->writes[r->write_count++] = k;
+        if (roll->streams[k].whole && is_slow(scene, value))
+            roll->streams[k].row_bytes = 0;
         if (!roll->streams[k].whole)
             roll->streams[k].over = overlay(roll, scene, from, step - from, k);
     }

@@ -83,6 +83,7 @@ typedef struct tw_schedule {
     const tw_value *fed, *drained; /* the input and the output that go by rows, or null */
     tw_place *places;              /* by value->index */
     tw_window *windows;            /* by value->index */
+    const bool *slow; /* by value->index: whole tensors that lie in slow memory; or null */
     tw_buffer *buffers;
     int buffer_count, buffer_capacity;
     int counters; /* the buffer of the row counters */
@@ -124,6 +125,12 @@ uint32_t tw_counter_bytes(const tw_schedule *schedule, const tw_segment *segment
 void tw_plan_buffers(tw_schedule *schedule, bool in_place);
 /* Bytes that a buffer and its bed take together while both live, at the least: less than their sum. */
 uint32_t tw_bed_bytes(const tw_schedule *schedule, const tw_buffer *upper);
+/* Does all of the value lie in slow memory? A window never does. */
+static inline bool tw_is_slow(const tw_schedule *s, const tw_value *v)
+{
+    return s->slow && s->slow[v->index] && s->windows[v->index].rows == 0 &&
+           !s->windows[v->index].over;
+}
 /* Largest sum of bytes live in the fast region over the steps; *step receives where (may be null). */
 uint32_t tw_live_peak(const tw_schedule *schedule, bool activations_only, int *step);
 /* The fast memory a placed schedule takes of a budget: arena, state, context structure. */

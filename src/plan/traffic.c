@@ -43,6 +43,13 @@ static int32_t rows_read(const tw_step *step, int i, int32_t row, int32_t rows)
     return end > first ? end - first : 0;
 }
 
+/* Bytes that a firing makes of its first output. */
+static uint64_t bytes_made(const tw_step *step, int32_t rows)
+{
+    const tw_value *v = step->node->out[0];
+    return step->accumulates ? tw_shape_bytes(&v->shape) : bytes_of_rows(v, step->axis, rows);
+}
+
 static void add_firing(const tw_schedule *s, tw_step *step, int32_t row, int32_t rows)
 {
     const tw_node *node = step->node;
@@ -50,9 +57,12 @@ static void add_firing(const tw_schedule *s, tw_step *step, int32_t row, int32_t
     step->calls++;
     for (int i = 0; i < node->in_count; i++) {
         const tw_value *v = node->in[i];
-        if (v && !tw_is_unread(&step->lowering, i))
-            step->traffic.read[region_of(s, v)] +=
-                bytes_of_rows(v, step->axis, rows_read(step, i, row, rows));
+        if (!v || tw_is_unread(&step->lowering, i))
+            continue;
+        uint64_t bytes = bytes_of_rows(v, step->axis, rows_read(step, i, row, rows));
+        uint64_t made = bytes_made(step, rows);
+        bool part = node->op->kind == TW_MOVE && step->map[i].rows == TW_ROWS_WHOLE;
+        step->traffic.read[region_of(s, v)] += part && made < bytes ? made : bytes;
     }
     for (int i = 0; i < step->lowering.blob_count; i++)
         step->traffic.read[TW_REGION_CONSTANT] += step->lowering.blob[i].bytes;

@@ -147,7 +147,8 @@ static void random_networks_roll(void **state)
                          options.memories.fast.bytes, least.total, m.text);
         }
 
-        spilled += run_with_slow_memory(m.text, &least, &whole);
+        if (seed % 3 == 0)
+            spilled += run_with_slow_memory(m.text, &least, &whole);
         for (int ends = 1; ends < 4; ends++)
             by_rows[ends] += run_by_rows(m.text, ends & 1, ends & 2, &whole);
     }
@@ -156,7 +157,7 @@ static void random_networks_roll(void **state)
         "memory %.2f of whole execution\n",
         rolled, spilled, by_rows[1], by_rows[2], by_rows[3], saved / network_count());
     assert_true(rolled > network_count() / 4);
-    assert_true(spilled > network_count() / 4);
+    assert_true(spilled > network_count() / 6);
     for (int ends = 1; ends < 4; ends++)
         assert_true(by_rows[ends] > network_count() / 4);
 }
