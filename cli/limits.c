@@ -124,3 +124,12 @@ void cli_report_pareto(const tw_report *r, FILE *file)
     for (int i = 0; i < r->pareto_count; i++)
         fprintf(file, "%10s   %.3f\n", cli_grouped(r->pareto[i].budget, bytes), r->pareto[i].cost);
 }
+
+void cli_report_states(const tw_report *r, FILE *file)
+{
+    char output[CLI_VISIBLE], input[CLI_VISIBLE];
+    for (int i = 0; i < r->state_candidate_count; i++)
+        fprintf(file, "looks like state carried by hand; to let the plan keep it: --state %s=%s\n",
+                cli_visible(r->state_candidates[i].output, output),
+                cli_visible(r->state_candidates[i].input, input));
+}

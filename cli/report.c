@@ -134,6 +134,18 @@ static json_t *json_targets(const tw_report *r)
     return array;
 }
 
+static json_t *json_states(const tw_report *r)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < r->state_candidate_count; i++) {
+        json_t *one = json_object();
+        json_object_set_new(one, "output", cli_json_text(r->state_candidates[i].output));
+        json_object_set_new(one, "input", cli_json_text(r->state_candidates[i].input));
+        json_array_append_new(array, one);
+    }
+    return array;
+}
+
 static json_t *json_pareto(const tw_report *r)
 {
     json_t *array = json_array();
@@ -156,6 +168,8 @@ void cli_report_json(const tw_report *r, json_t *object)
     json_object_set_new(object, "outputs", cli_json_tensors(r->outputs, r->output_count));
     if (!r->planned)
         return;
+    if (r->state_candidate_count > 0)
+        json_object_set_new(object, "state_candidates", json_states(r));
     json_object_set_new(object, "fits", json_boolean(r->fits));
     json_t *memory = json_object(), *flash = json_object(), *slow = json_object();
     set_number(memory, "total", r->memory.total);

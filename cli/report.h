@@ -28,6 +28,9 @@ void cli_report_limits(const tw_report *report, FILE *file);
 /* The same: {step, largest [..], lower [{option, name, bytes}]}. */
 json_t *cli_json_limits(const tw_report *report);
 
+/* Ends that look like a state carried by hand, with the option that makes the plan carry it. */
+void cli_report_states(const tw_report *report, FILE *file);
+
 /* Budgets and what the plan within each costs, where the report has them. */
 void cli_report_pareto(const tw_report *report, FILE *file);
 

@@ -166,7 +166,7 @@ static const tw_option_id options[] = {
     TW_OPTION_input,        TW_OPTION_output,      TW_OPTION_steps,       TW_OPTION_feed,
     TW_OPTION_profile,      TW_OPTION_memory,      TW_OPTION_input_shape, TW_OPTION_io_layout,
     TW_OPTION_input_rows,   TW_OPTION_output_rows, TW_OPTION_backend,     TW_OPTION_prefer,
-    TW_OPTION_random_bands, TW_OPTION_json,        TW_OPTION_COUNT};
+    TW_OPTION_random_bands, TW_OPTION_state,       TW_OPTION_json,        TW_OPTION_COUNT};
 
 const tw_command tw_command_run = {
     .name = "run",
@@ -179,7 +179,8 @@ const tw_command tw_command_run = {
     .examples =
         "  tilewright run model.twp --input x.npy --output y.npy\n"
         "  tilewright run model.onnx --input image=cat.bin --profile\n"
-        "  tilewright run cell.twp --steps 50 --input x.bin --feed h_out=h_in --output y.bin\n",
+        "  tilewright run cell.twp --steps 50 --input x.bin --feed h_out=h_in --output y.bin\n"
+        "  tilewright run cell.onnx --steps 50 --input x.bin --state h_out=h_in --output y.bin\n",
     .options = options,
     .least_operands = 1,
     .most_operands = 1,

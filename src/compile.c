@@ -23,9 +23,13 @@ static const char *options_text(tw_arena *arena, const tw_compile_options *optio
     const char *memory = !fast->bounded ? "unbounded"
                          : slow->given  ? tw_format(arena, "%u+%u", fast->bytes, slow->bytes)
                                         : tw_format(arena, "%u", fast->bytes);
-    return tw_format(arena, "memory=%s io-layout=%s backend=%s", memory,
-                     options->io_layout == TW_IO_NHWC ? "nhwc" : "keep",
-                     options->backends ? options->backends : "reference");
+    const char *text = tw_format(arena, "memory=%s io-layout=%s backend=%s", memory,
+                                 options->io_layout == TW_IO_NHWC ? "nhwc" : "keep",
+                                 options->backends ? options->backends : "reference");
+    for (int i = 0; i < options->state_count; i++)
+        text = tw_format(arena, "%s state=%s=%s", text, options->states[i].output,
+                         options->states[i].input);
+    return text;
 }
 
 static void report_model(const tw_graph *graph, const char *format, tw_report *report)
@@ -82,7 +86,9 @@ static bool compile(const char *model, const tw_compile_options *options, tw_com
     tw_import_options import = {options->input_shapes, options->input_shape_count, options->offered,
                                 options->offered_count};
     tw_graph *graph = tw_import(arena, model, &import, &origin.format, diag);
-    if (!graph || !keep_only(graph, options, diag) || !tw_graph_check(graph, diag))
+    if (!graph || !keep_only(graph, options, diag) ||
+        !tw_bind_states(graph, options->states, options->state_count, diag) ||
+        !tw_graph_check(graph, diag))
         return false;
     dump(options, "import", graph);
     if (!tw_normalize(graph, options, diag))
@@ -95,6 +101,7 @@ static bool compile(const char *model, const tw_compile_options *options, tw_com
     out->report.input_count = graph->input_count;
     out->report.outputs = report_tensors(arena, graph->outputs, graph->output_count);
     out->report.output_count = graph->output_count;
+    out->report.state_candidates = tw_guess_states(graph, &out->report.state_candidate_count);
 
     bool fits = tw_plan(graph, options, &schedule, diag);
     if (!fits && !schedule.smallest_budget)

@@ -85,12 +85,20 @@ typedef struct tw_offered_input {
                          plan has */
 } tw_offered_input;
 
+/* A state that the model carries by hand: what this output is at the end of a run, this input is in
+ * the next; zero in the first. Neither is an end of the plan then. */
+typedef struct tw_state_binding {
+    const char *output, *input;
+} tw_state_binding;
+
 typedef struct tw_compile_options {
     tw_memories memories;
     const tw_input_shape *input_shapes;
     int input_shape_count;
     const tw_offered_input *offered;
     int offered_count;
+    const tw_state_binding *states;
+    int state_count;
     tw_io_layout io_layout;
     tw_prefer prefer;
     const char
@@ -202,6 +210,8 @@ typedef struct tw_report {
     uint64_t parameters; /* elements of constants after normalisation */
     const tw_report_tensor *inputs, *outputs;
     int input_count, output_count;
+    const tw_state_binding *state_candidates; /* ends that look like a state carried by hand */
+    int state_candidate_count;
 
     /* the plan; meaningless unless `planned` */
     bool planned;

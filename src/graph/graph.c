@@ -108,14 +108,24 @@ void tw_graph_output(tw_graph *graph, tw_value *value)
     graph->outputs[graph->output_count++] = value;
 }
 
-tw_value *tw_graph_state(tw_graph *graph, const char *name, tw_shape shape, const void *initial)
+static tw_value *add_state(tw_graph *graph, tw_value *value, const void *initial)
 {
-    tw_value *value = tw_graph_value(graph, name, shape);
     value->is_state = true;
     tw_grow(graph->arena, &graph->states, graph->state_count, &graph->state_capacity,
             sizeof *graph->states);
     graph->states[graph->state_count++] = (tw_state){value, NULL, initial};
     return value;
+}
+
+tw_value *tw_graph_state(tw_graph *graph, const char *name, tw_shape shape, const void *initial)
+{
+    return add_state(graph, tw_graph_value(graph, name, shape), initial);
+}
+
+void tw_graph_make_state(tw_graph *graph, tw_value *input)
+{
+    input->is_input = false;
+    add_state(graph, input, NULL);
 }
 
 bool tw_graph_state_next(tw_graph *graph, tw_value *current, tw_value *next, tw_diag *diag)

@@ -108,6 +108,8 @@ void tw_graph_output(tw_graph *graph, tw_value *value);
 
 /* A state; returns its current value. Set what it becomes with tw_graph_state_next. */
 tw_value *tw_graph_state(tw_graph *graph, const char *name, tw_shape shape, const void *initial);
+/* An input, no longer in the graph's list of them, becomes a state that is zero at first. */
+void tw_graph_make_state(tw_graph *graph, tw_value *input);
 bool tw_graph_state_next(tw_graph *graph, tw_value *current, tw_value *next, tw_diag *diag);
 
 /* Append a node: attribute ranges are checked, output shapes computed by the operator's `shape`,

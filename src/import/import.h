@@ -30,4 +30,11 @@ tw_graph *tw_import(tw_arena *arena, const char *path, const tw_import_options *
 tw_graph *tw_import_bytes(tw_arena *arena, const void *data, size_t bytes, const char *path,
                           const tw_import_options *options, const char **format, tw_diag *diag);
 
+/* Make each binding's input a state, zero at first, that becomes the output at the end of a run; both
+ * leave the graph's ends. Fails with TW_CODE_USAGE. */
+bool tw_bind_states(tw_graph *graph, const tw_state_binding *bindings, int count, tw_diag *diag);
+/* Pairs of ends that look as if they were meant so: one shape, one type, names that differ in which
+ * end they name. In the graph's arena. */
+const tw_state_binding *tw_guess_states(const tw_graph *graph, int *count);
+
 #endif
