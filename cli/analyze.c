@@ -36,7 +36,7 @@ static bool run(tw_cli *cli)
     if (cli_is_plan(cli->operands[0]))
         return cli_usage(cli, "%.200s is a plan already; analyze the model, or inspect the plan",
                          cli->operands[0]);
-    if (!cli_compile_options(cli, &options) || !cli_state_bindings(cli, cli->operands[0], &options))
+    if (!cli_compile_options(cli, &options) || !cli_model_ends(cli, cli->operands[0], &options))
         return false;
     options.pareto = cli_has(cli, TW_OPTION_pareto);
     bool ok = tw_compile_file(cli->operands[0], &options, &compiled, &cli->diag);
@@ -56,7 +56,7 @@ static const tw_option_id options[] = {
     TW_OPTION_memory,       TW_OPTION_input_shape, TW_OPTION_io_layout, TW_OPTION_input_rows,
     TW_OPTION_output_rows,  TW_OPTION_backend,     TW_OPTION_prefer,    TW_OPTION_json,
     TW_OPTION_random_bands, TW_OPTION_pareto,      TW_OPTION_trace,     TW_OPTION_state,
-    TW_OPTION_COUNT};
+    TW_OPTION_constant,     TW_OPTION_COUNT};
 
 const tw_command tw_command_analyze = {
     .name = "analyze",

@@ -60,7 +60,7 @@ static bool run(tw_cli *cli)
         return cli_usage(cli, "say where the plan goes: -o PLAN");
     if (dumper.wanted && cli->json_wanted)
         return cli_usage(cli, "--dump prints text; leave out --json");
-    if (!cli_compile_options(cli, &options) || !cli_state_bindings(cli, cli->operands[0], &options))
+    if (!cli_compile_options(cli, &options) || !cli_model_ends(cli, cli->operands[0], &options))
         return false;
     if (dumper.wanted) {
         options.dump = dump;
@@ -82,7 +82,7 @@ static const tw_option_id options[] = {
     TW_OPTION_plan,       TW_OPTION_memory,      TW_OPTION_input_shape, TW_OPTION_io_layout,
     TW_OPTION_input_rows, TW_OPTION_output_rows, TW_OPTION_backend,     TW_OPTION_prefer,
     TW_OPTION_strip,      TW_OPTION_dump,        TW_OPTION_json,        TW_OPTION_random_bands,
-    TW_OPTION_state,      TW_OPTION_COUNT};
+    TW_OPTION_state,      TW_OPTION_constant,    TW_OPTION_COUNT};
 
 const tw_command tw_command_compile = {
     .name = "compile",

@@ -78,11 +78,12 @@ static bool open_plan(tw_cli *cli, const char *path, cli_model *model)
 {
     void *bytes;
     size_t count;
-    if (cli_has(cli, TW_OPTION_state))
-        return cli_usage(cli,
-                         "%.200s is a plan already, its states are fixed; give --state when it "
-                         "is compiled",
-                         path);
+    if (cli_has(cli, TW_OPTION_state) || cli_has(cli, TW_OPTION_constant))
+        return cli_usage(
+            cli,
+            "%.200s is a plan already, its ends are fixed; give --state and --constant when it "
+            "is compiled",
+            path);
     return tw_read_file(cli->arena, path, INT32_MAX, &bytes, &count, &cli->diag) &&
            tw_session_open(&model->session, bytes, count, &cli->diag);
 }
@@ -91,7 +92,7 @@ static bool open_model(tw_cli *cli, const char *path, const tw_compile_options *
                        cli_model *model)
 {
     tw_compile_options own;
-    if (!options && (!cli_compile_options(cli, &own) || !cli_state_bindings(cli, path, &own)))
+    if (!options && (!cli_compile_options(cli, &own) || !cli_model_ends(cli, path, &own)))
         return false;
     return tw_compile_file(path, options ? options : &own, &model->compiled, &cli->diag) &&
            tw_session_open(&model->session, model->compiled.plan, model->compiled.plan_bytes,

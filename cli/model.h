@@ -9,8 +9,8 @@
 /* The compile options that the command line gives; arrays live in cli->arena. */
 bool cli_compile_options(tw_cli *cli, tw_compile_options *options);
 
-/* The states that --state, or a file beside the model, asks for. Arrays live in cli->arena. */
-bool cli_state_bindings(tw_cli *cli, const char *model, tw_compile_options *options);
+/* What --constant, --state and a file beside the model say of its ends. Arrays live in cli->arena. */
+bool cli_model_ends(tw_cli *cli, const char *model, tw_compile_options *options);
 
 /* Does the file begin like a plan? False also when it cannot be read: opening it will say so. */
 bool cli_is_plan(const char *path);

@@ -26,6 +26,9 @@ static const char *options_text(tw_arena *arena, const tw_compile_options *optio
     const char *text = tw_format(arena, "memory=%s io-layout=%s backend=%s", memory,
                                  options->io_layout == TW_IO_NHWC ? "nhwc" : "keep",
                                  options->backends ? options->backends : "reference");
+    for (int i = 0; i < options->constant_count; i++)
+        text = tw_format(arena, "%s %s=%s", text, options->constants[i].name,
+                         options->constants[i].value);
     for (int i = 0; i < options->state_count; i++)
         text = tw_format(arena, "%s state=%s=%s", text, options->states[i].output,
                          options->states[i].input);
@@ -83,8 +86,12 @@ static bool compile(const char *model, const tw_compile_options *options, tw_com
     tw_origin origin = {.options = options_text(arena, options), .strip = options->strip};
     tw_schedule schedule;
 
-    tw_import_options import = {options->input_shapes, options->input_shape_count, options->offered,
-                                options->offered_count};
+    tw_import_options import = {.input_shapes = options->input_shapes,
+                                .input_shape_count = options->input_shape_count,
+                                .offered = options->offered,
+                                .offered_count = options->offered_count,
+                                .constants = options->constants,
+                                .constant_count = options->constant_count};
     tw_graph *graph = tw_import(arena, model, &import, &origin.format, diag);
     if (!graph || !keep_only(graph, options, diag) ||
         !tw_bind_states(graph, options->states, options->state_count, diag) ||

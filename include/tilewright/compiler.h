@@ -85,6 +85,12 @@ typedef struct tw_offered_input {
                          plan has */
 } tw_offered_input;
 
+/* An input that is the same in every run: it becomes a constant, is folded, and is asked for no more. */
+typedef struct tw_input_value {
+    const char *name;
+    const char *value; /* a number, of which every element is one, or a file as `run` takes it */
+} tw_input_value;
+
 /* A state that the model carries by hand: what this output is at the end of a run, this input is in
  * the next; zero in the first. Neither is an end of the plan then. */
 typedef struct tw_state_binding {
@@ -97,6 +103,8 @@ typedef struct tw_compile_options {
     int input_shape_count;
     const tw_offered_input *offered;
     int offered_count;
+    const tw_input_value *constants;
+    int constant_count;
     const tw_state_binding *states;
     int state_count;
     tw_io_layout io_layout;

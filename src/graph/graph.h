@@ -88,6 +88,8 @@ typedef struct tw_graph {
     int output_count, output_capacity;
     tw_state *states;
     int state_count, state_capacity;
+    const char **fixed; /* names of what were inputs in the model and are constants here */
+    int fixed_count, fixed_capacity;
     void *names; /* name table, see tw_unique_name */
     struct {
         bool begun;

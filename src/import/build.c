@@ -13,7 +13,7 @@ enum {
 void tw_builder_init(tw_builder *b, tw_graph *graph, const tw_import_options *options,
                      tw_diag *diag)
 {
-    static const tw_import_options none = {NULL, 0, NULL, 0};
+    static const tw_import_options none = {0};
     *b = (tw_builder){.arena = graph->arena, .graph = graph, .node = "", .diag = diag};
     b->options = options ? options : &none;
     for (int i = 0; i < b->options->offered_count; i++)
@@ -222,19 +222,6 @@ static const tw_offered_input *offer_for(const tw_builder *b, const tw_value *in
     return offer;
 }
 
-/* The input becomes a constant wherever it is read. */
-static void take_offer(tw_builder *b, tw_value *input)
-{
-    tw_graph *g = b->graph;
-    input->data = offer_for(b, input)->data;
-    input->is_input = false;
-    int kept = 0;
-    for (int i = 0; i < g->input_count; i++)
-        if (g->inputs[i] != input)
-            g->inputs[kept++] = g->inputs[i];
-    g->input_count = kept;
-}
-
 /* Which offered inputs a search may take. */
 enum { TAKE_NONE, TAKE_FIXED, TAKE_ALL };
 
@@ -265,7 +252,7 @@ static bool compute(tw_builder *b, tw_value *value)
     if (value->data)
         return true;
     if (value->is_input) {
-        take_offer(b, value);
+        tw_fix_input(b->graph, value, offer_for(b, value)->data);
         return true;
     }
     for (int i = 0; i < value->producer->in_count; i++)

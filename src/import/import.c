@@ -76,7 +76,8 @@ tw_graph *tw_import_bytes(tw_arena *arena, const void *data, size_t bytes, const
             continue;
         if (format)
             *format = importers[i].name;
-        return importers[i].import(arena, data, bytes, path, options, diag);
+        tw_graph *graph = importers[i].import(arena, data, bytes, path, options, diag);
+        return graph && (!options || tw_fixed_inputs_found(graph, options, diag)) ? graph : NULL;
     }
     refuse(data, bytes, diag);
     return NULL;

@@ -10,6 +10,8 @@ typedef struct tw_import_options {
     int input_shape_count;
     const tw_offered_input *offered; /* taken where the model cannot be imported otherwise */
     int offered_count;
+    const tw_input_value *constants;
+    int constant_count;
 } tw_import_options;
 
 /* Read a model of any known format; the format is told by the content. options: null for none.
@@ -29,6 +31,15 @@ tw_graph *tw_import(tw_arena *arena, const char *path, const tw_import_options *
 /* The same for a file already in memory. path: for messages and for files beside the model. */
 tw_graph *tw_import_bytes(tw_arena *arena, const void *data, size_t bytes, const char *path,
                           const tw_import_options *options, const char **format, tw_diag *diag);
+
+/* Where the options (null: none) give this input a value, it becomes a constant. Importers ask as soon
+ * as they have made an input. */
+bool tw_fix_given_input(tw_graph *graph, tw_value *input, const tw_import_options *options,
+                        tw_diag *diag);
+/* An input becomes a constant wherever it is read. The data must live as long as the graph. */
+void tw_fix_input(tw_graph *graph, tw_value *input, const void *data);
+/* Was there an input for every value of the options? */
+bool tw_fixed_inputs_found(const tw_graph *graph, const tw_import_options *options, tw_diag *diag);
 
 /* Make each binding's input a state, zero at first, that becomes the output at the end of a run; both
  * leave the graph's ends. Fails with TW_CODE_USAGE. */

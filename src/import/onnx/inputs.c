@@ -100,8 +100,9 @@ static bool import_input(tw_onnx *o, const Tw__Onnx__ValueInfo *info, bool first
     tw_shape shape;
     if (!tw_shape_from_file(what, dtype, rank, dim, &shape, o->b.diag))
         return false;
-    tw_onnx_name(o, binding, tw_graph_input(o->b.graph, binding->name, shape));
-    return true;
+    tw_value *input = tw_graph_input(o->b.graph, binding->name, shape);
+    tw_onnx_name(o, binding, input);
+    return tw_fix_given_input(o->b.graph, input, o->b.options, o->b.diag);
 }
 
 /* Values offered under no name of the model's are meant by position. */

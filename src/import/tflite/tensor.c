@@ -287,6 +287,8 @@ static bool add_input(tw_tfl_import *import, uint32_t index)
     tw_value *input = tw_graph_input(import->b.graph, name, shape);
     import->values[at] = input;
     input->quant = quant;
+    if (!tw_fix_given_input(import->b.graph, input, import->b.options, import->b.diag))
+        return false;
     if (!is_shifted(tensor))
         return true;
     input->quant = tw_quant_per_tensor(import->b.arena, quant.scale[0], quant.zero_point[0] + 128);

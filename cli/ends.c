@@ -1,4 +1,5 @@
-/* Which outputs a plan keeps for its inputs: --state, and a file beside the model. */
+/* What the command line says about the ends of a model: inputs that never change, and outputs that the
+ * plan keeps for inputs (--state, and a file beside the model). */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,7 +31,8 @@ static bool fail_file(tw_cli *cli, const char *path, const char *what)
 {
     snprintf(cli->diag.file, sizeof cli->diag.file, "%s", path);
     return tw_fail(&cli->diag, TW_CODE_FAILED, NULL, NULL,
-                   "%s; it should hold {\"state\": [{\"output\": \"OUT\", \"input\": \"IN\"}]}", what);
+                   "%s; it should hold {\"state\": [{\"output\": \"OUT\", \"input\": \"IN\"}]}",
+                   what);
 }
 
 static bool read_pairs(tw_cli *cli, const char *path, const json_t *root, int given,
@@ -66,17 +68,36 @@ static bool read_file(tw_cli *cli, const char *model, int given, tw_bindings *al
     if (!tw_read_file(cli->arena, path, STATE_FILE_MOST, &bytes, &count, &cli->diag))
         return false;
     json_t *root = json_loadb(bytes, count, JSON_REJECT_DUPLICATES, &error);
-    bool read = root ? read_pairs(cli, path, root, given, all)
-                     : fail_file(cli, path, tw_format(cli->arena, "line %d: %s", error.line, error.text));
+    bool read =
+        root ? read_pairs(cli, path, root, given, all)
+             : fail_file(cli, path, tw_format(cli->arena, "line %d: %s", error.line, error.text));
     json_decref(root);
     return read;
 }
 
-bool cli_state_bindings(tw_cli *cli, const char *model, tw_compile_options *options)
+static bool read_constants(tw_cli *cli, tw_compile_options *options)
+{
+    const tw_option_values *given = &cli->options[TW_OPTION_constant];
+    tw_input_value *all = tw_alloc_array(cli->arena, (size_t)given->count + 1, sizeof *all);
+    for (int i = 0; i < given->count; i++) {
+        const char *middle = strchr(given->values[i], '=');
+        if (!middle)
+            return cli_usage(cli,
+                             "--constant %.80s: write NAME=VALUE, an input and a number or a file",
+                             given->values[i]);
+        size_t n = (size_t)(middle - given->values[i]);
+        all[i] = (tw_input_value){tw_strndup(cli->arena, given->values[i], n), middle + 1};
+    }
+    options->constants = all;
+    options->constant_count = given->count;
+    return true;
+}
+
+bool cli_model_ends(tw_cli *cli, const char *model, tw_compile_options *options)
 {
     const tw_option_values *given = &cli->options[TW_OPTION_state];
     tw_bindings all = {NULL, 0};
-    if (!read_file(cli, model, given->count, &all))
+    if (!read_constants(cli, options) || !read_file(cli, model, given->count, &all))
         return false;
     for (int i = 0; i < given->count; i++) {
         const char *middle = strchr(given->values[i], '=');
@@ -84,7 +105,8 @@ bool cli_state_bindings(tw_cli *cli, const char *model, tw_compile_options *opti
             return cli_usage(cli, "--state %.80s: write OUT=IN, an output and an input",
                              given->values[i]);
         add(cli, &all,
-            tw_strndup(cli->arena, given->values[i], (size_t)(middle - given->values[i])), middle + 1);
+            tw_strndup(cli->arena, given->values[i], (size_t)(middle - given->values[i])),
+            middle + 1);
     }
     options->states = all.of;
     options->state_count = all.count;

@@ -1,12 +1,13 @@
-/* State that a model carries by hand. In: a graph, and which outputs are to be which inputs at the
- * next run. Out: the graph with a state of its own for each, so that neither end is seen from outside
- * any more. What moves is the value: where the two ends have different scales it is requantised. */
+/* What the user says about the ends of a model. In: a graph; inputs that never change; outputs that are
+ * to be inputs at the next run. Out: the graph with constants and states in their place, so that none
+ * of them is seen from outside any more. */
 #include <string.h>
+#include <unistd.h>
 
 #include "base/diag.h"
+#include "graph/number.h"
 #include "import/build.h"
-
-/* ---- binding ---- */
+#include "import/tensor_file.h"
 
 static int find(tw_value *const *values, int count, const char *name)
 {
@@ -15,6 +16,93 @@ static int find(tw_value *const *values, int count, const char *name)
             return i;
     return -1;
 }
+
+static void drop(tw_value **values, int *count, int at)
+{
+    memmove(values + at, values + at + 1, sizeof(tw_value *) * (size_t)(*count - at - 1));
+    --*count;
+}
+
+/* ---- inputs that never change ---- */
+
+void tw_fix_input(tw_graph *graph, tw_value *input, const void *data)
+{
+    input->data = data;
+    input->is_input = false;
+    drop(graph->inputs, &graph->input_count, find(graph->inputs, graph->input_count, input->name));
+}
+
+/* A number for every element, or the elements of a file; null with a message. */
+static const void *given_elements(tw_arena *arena, const tw_input_value *given,
+                                  const tw_shape *shape, tw_diag *diag)
+{
+    uint64_t number; /* large enough for any type */
+    size_t count = (size_t)tw_shape_elements(shape), width = tw_dtype_bytes(shape->dtype);
+    tw_number_result read = tw_number_parse(shape->dtype, given->value, &number);
+    if (read == TW_NUMBER_RANGE) {
+        tw_fail(diag, TW_CODE_USAGE, given->name, NULL, "%.100s is out of the range of %s",
+                given->value, tw_dtype_name(shape->dtype));
+        return NULL;
+    }
+    if (read == TW_NUMBER_OK) {
+        uint8_t *data = tw_alloc_array(arena, count + 1, width);
+        for (size_t i = 0; i < count; i++)
+            memcpy(data + i * width, &number, width);
+        return data;
+    }
+    if (access(given->value, F_OK) != 0) {
+        tw_fail(diag, TW_CODE_USAGE, given->name, NULL, "%.100s is neither %s nor a file",
+                given->value, tw_number_form(shape->dtype));
+        return NULL;
+    }
+    tw_tensor_data file;
+    if (!tw_tensor_read(arena, given->value, shape, &file, diag))
+        return NULL;
+    if (tw_shape_equal(&file.shape, shape) && file.bytes == tw_shape_bytes(shape))
+        return file.data;
+    char have[96], wanted[96];
+    tw_shape_text(&file.shape, have, sizeof have);
+    tw_shape_text(shape, wanted, sizeof wanted);
+    tw_fail(diag, TW_CODE_USAGE, given->name, NULL, "%.200s holds %s where the input is %s",
+            given->value, have, wanted);
+    return NULL;
+}
+
+bool tw_fix_given_input(tw_graph *graph, tw_value *input, const tw_import_options *options,
+                        tw_diag *diag)
+{
+    for (int i = 0; options && i < options->constant_count; i++) {
+        const tw_input_value *given = &options->constants[i];
+        if (strcmp(given->name, input->name) != 0)
+            continue;
+        const void *data = given_elements(graph->arena, given, &input->shape, diag);
+        if (!data)
+            return false;
+        tw_fix_input(graph, input, data);
+        tw_grow(graph->arena, &graph->fixed, graph->fixed_count, &graph->fixed_capacity,
+                sizeof *graph->fixed);
+        graph->fixed[graph->fixed_count++] = input->name;
+        return true;
+    }
+    return true;
+}
+
+bool tw_fixed_inputs_found(const tw_graph *graph, const tw_import_options *options, tw_diag *diag)
+{
+    for (int i = 0; i < options->constant_count; i++) {
+        const char *name = options->constants[i].name;
+        bool found = false;
+        for (int k = 0; k < graph->fixed_count && !found; k++)
+            found = strcmp(graph->fixed[k], name) == 0;
+        if (!found)
+            return tw_fail(diag, TW_CODE_USAGE, NULL, NULL,
+                           "a value is given for '%.256s', which is not an input of the model",
+                           name);
+    }
+    return true;
+}
+
+/* ---- states ---- */
 
 static const char *all_names(tw_arena *arena, tw_value *const *values, int count)
 {
@@ -39,7 +127,7 @@ static bool fail_name(tw_diag *diag, const tw_state_binding *binding, const char
                    binding->output, binding->input, what, names);
 }
 
-/* `value` in the terms of the state: its own node where that takes one. */
+/* What moves is the value: where the two ends have different scales it is requantised. */
 static tw_value *in_terms_of(tw_graph *graph, tw_value *value, const tw_value *state, tw_diag *diag)
 {
     tw_builder builder;
@@ -53,12 +141,6 @@ static tw_value *in_terms_of(tw_graph *graph, tw_value *value, const tw_value *s
         return NULL;
     node->out[0]->quant = state->quant;
     return node->out[0];
-}
-
-static void drop(tw_value **values, int *count, int at)
-{
-    memmove(values + at, values + at + 1, sizeof(tw_value *) * (size_t)(*count - at - 1));
-    --*count;
 }
 
 static bool bind(tw_graph *graph, const tw_state_binding *binding, tw_diag *diag)
@@ -151,8 +233,9 @@ static void take_word(const char **at, char *word, size_t room)
 
 static bool is_end_or_tense(const char *word)
 {
-    static const char *const words[] = {"in",   "out",  "input",   "output", "n",      "new", "next",
-                                        "prev", "past", "present", "old",    "values", "i",   "o"};
+    static const char *const words[] = {"in",  "out",    "input", "output", "n",
+                                        "new", "next",   "prev",  "past",   "present",
+                                        "old", "values", "i",     "o"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(word, words[i]) == 0)
             return true;
