@@ -19,7 +19,7 @@ def run(op, inputs, outputs, options):
     model, graph = schema.ModelT(), schema.SubGraphT()
     model.version, model.description, model.buffers = 3, "signal", [schema.BufferT()]
     graph.tensors, graph.name = [], "main"
-    fed = inputs[0].dtype == np.int16
+    fed = inputs[0].dtype in (np.int16, np.int32, np.float32)
     for i, (shape, dtype) in enumerate([(a.shape, a.dtype.name) for a in inputs] + outputs):
         tensor = schema.TensorT()
         tensor.shape, tensor.type, tensor.name, tensor.buffer = list(shape), TYPES[dtype], f"t{i}", 0
@@ -116,6 +116,16 @@ def main():
     gains = np.sort(integers(0, 32767, (125,), np.int16))[::-1].copy()
     case(file, "gain", "SignalPcan", "SignalPCAN", [x, estimate, gains], [((8,), "uint32")], {"snr_shift": 6},
          {"shift": 6}, constant=(2,))
+    for dtype, kind in ((np.int32, "INT32"), (np.float32, "FLOAT32")):
+        for length, count in ((16, 13), (64, 64), (32, 32)):
+            x = integers(-(1 << 31), 1 << 31, (count,), dtype) if kind == "INT32" else random.uniform(-1, 1, count).astype(dtype)
+            case(file, f"transform of {length}, {kind}", "SignalRfft", "SignalRfft", [x], [((length + 2,), dtype.__name__)],
+                 {"T": int(getattr(schema.TensorType, kind)), "fft_length": length}, {"length": length})
+    for dtype, kind, low in ((np.int16, "INT16", -32768), (np.int32, "INT32", -(1 << 31)), (np.float32, "FLOAT32", -1)):
+        for length in (16, 64, 32):
+            x = random.uniform(low, -low, (2, length + 2)).astype(dtype)
+            case(file, f"inverse of {length}, {kind}", "SignalIrfft", "SignalIrfft", [x], [((2, length), dtype.__name__)],
+                 {"T": int(getattr(schema.TensorType, kind)), "fft_length": length}, {"length": length})
     x = np.array([0, 1, 2, 3, 100, 65535, 65536, 1 << 28], np.uint32)
     case(file, "logarithm", "SignalLog", "SignalFilterBankLog", [x], [((8,), "int16")],
          {"input_correction_bits": 3, "output_scale": 1600}, {"correction": 3, "scale": 1600})

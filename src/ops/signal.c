@@ -72,18 +72,40 @@ static bool shape_auto_scale(const tw_shape_call *call)
     return shape_of(call, TW_S16, TW_S16);
 }
 
-static bool shape_rfft(const tw_shape_call *call)
+/* The transforms: int16, or else int32 or float32. */
+static bool shape_transform(const tw_shape_call *call)
 {
     const tw_signal_rfft_attributes *a = call->attributes;
-    if (!shape_of(call, TW_S16, TW_S16))
+    const tw_dtype dtype = call->in[0]->shape.dtype;
+    if (!shape_of(call, dtype == TW_F32 || dtype == TW_S32 ? dtype : TW_S16, dtype))
         return false;
     if (a->length < 4 || (a->length & (a->length - 1)) != 0)
         return TW_SHAPE_UNSUPPORTED(call, "a length of %d; powers of two from 4 are supported",
                                     (int)a->length);
+    return true;
+}
+
+static bool shape_rfft(const tw_shape_call *call)
+{
+    const tw_signal_rfft_attributes *a = call->attributes;
+    if (!shape_transform(call))
+        return false;
     if (last(&call->in[0]->shape) > a->length)
         return TW_SHAPE_FAIL(call, "the input has %d samples, the transform %d",
                              (int)last(&call->in[0]->shape), (int)a->length);
     call->out[0].dim[call->out[0].rank - 1] = a->length + 2;
+    return true;
+}
+
+static bool shape_irfft(const tw_shape_call *call)
+{
+    const tw_signal_rfft_attributes *a = call->attributes;
+    if (!shape_transform(call))
+        return false;
+    if (last(&call->in[0]->shape) != a->length + 2)
+        return TW_SHAPE_FAIL(call, "the input has %d numbers, the transform needs %d",
+                             (int)last(&call->in[0]->shape), (int)a->length + 2);
+    call->out[0].dim[call->out[0].rank - 1] = a->length;
     return true;
 }
 
@@ -183,25 +205,39 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
     return true;
 }
 
-static tw_complex_s16 turn(double phase)
+/* Element i of a table of the transform's type. */
+static void turn(void *table, tw_dtype dtype, int32_t i, double phase)
 {
-    return (tw_complex_s16){(int16_t)floor(0.5 + 32767 * cos(phase)),
-                            (int16_t)floor(0.5 + 32767 * sin(phase))};
+    const double re = cos(phase), im = sin(phase);
+    if (dtype == TW_F32)
+        ((tw_complex_f32 *)table)[i] = (tw_complex_f32){(float)re, (float)im};
+    else if (dtype == TW_S32)
+        ((tw_complex_s32 *)table)[i] = (tw_complex_s32){(int32_t)floor(0.5 + INT32_MAX * re),
+                                                        (int32_t)floor(0.5 + INT32_MAX * im)};
+    else
+        ((tw_complex_s16 *)table)[i] = (tw_complex_s16){(int16_t)floor(0.5 + INT16_MAX * re),
+                                                        (int16_t)floor(0.5 + INT16_MAX * im)};
 }
 
+/* Either transform; its kernels stand in the order int16, int32, float32. */
 static bool lower_rfft(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)
 {
     const tw_signal_rfft_attributes *a = node->attributes;
-    const double pi = 3.14159265358979323846;
+    const tw_dtype dtype = node->in[0]->shape.dtype;
+    const double pi =
+        node->op == &tw_op_signal_irfft ? 3.14159265358979323846 : -3.14159265358979323846;
     const int32_t n = a->length / 2;
-    tw_complex_s16 *twiddle = add_blob(arena, lowering, (uint32_t)a->length * 2);
-    tw_complex_s16 *apart = add_blob(arena, lowering, (uint32_t)a->length);
+    const uint32_t bytes = (uint32_t)a->length * tw_dtype_bytes(dtype);
+    void *twiddle = add_blob(arena, lowering, bytes), *apart = add_blob(arena, lowering, bytes / 2);
     for (int32_t k = 0; k < n; k++)
-        twiddle[k] = turn(-2 * pi * k / n);
+        turn(twiddle, dtype, k, 2 * pi * k / n);
     for (int32_t k = 0; k < n / 2; k++)
-        apart[k] = turn(-pi * ((double)(k + 1) / n + 0.5));
-    lowering->scratch = (uint32_t)a->length * 2;
-    return lower(node, arena, lowering, diag);
+        turn(apart, dtype, k, pi * ((double)(k + 1) / n + 0.5));
+    lowering->scratch = bytes;
+    if (!lower(node, arena, lowering, diag))
+        return false;
+    lowering->kernel = node->op->kernels[dtype == TW_F32 ? 2 : dtype == TW_S32 ? 1 : 0];
+    return true;
 }
 
 static bool lower_filter_bank(const tw_node *node, tw_arena *arena, tw_lowering *lowering,
@@ -264,10 +300,19 @@ RECORD(window, "(x * w) >> shift, saturated", 2, 1, lower, "s16",
 RECORD(auto_scale, "x * 2^bits, as large as fits", 1, 2, lower, "s16",
        "  const %x : s16[9] = random 1 -1000 1000\n"
        "  %y = SignalAutoScale (%x)\n", .attribute_bytes = 0);
-RECORD(rfft, "real Fourier transform in 16-bit fixed point", 1, 1, lower_rfft,
-       "s16; lengths from 4 to 32768, powers of two",
-       "  const %x : s16[2,30] = random 1 -32768 32768\n"
-       "  %y = SignalRfft (%x) {length=32}\n", TW_OP_ATTRIBUTES(signal_rfft));
+#define TRANSFORM(symbol, Name, text, length)                                                      \
+    RECORD(symbol, text, 1, 1, lower_rfft,                                                         \
+           "s16, s32, f32; lengths from 4 to 32768, powers of two",                                \
+           "  const %x : s16[2," #length "] = random 1 -32768 32768\n"                             \
+           "  %y = " Name " (%x) {length=32}\n"                                                    \
+           "  output %y\n}\ngraph \"s32\" {\n"                                                     \
+           "  const %x : s32[2," #length "] = random 1 -2e9 2e9\n"                                 \
+           "  %y = " Name " (%x) {length=32}\n"                                                    \
+           "  output %y\n}\ngraph \"f32\" {\n"                                                     \
+           "  const %x : f32[2," #length "] = random 1 -1 1\n"                                     \
+           "  %y = " Name " (%x) {length=32}\n", TW_OP_ATTRIBUTES(signal_rfft))
+TRANSFORM(rfft, "SignalRfft", "real Fourier transform", 30);
+TRANSFORM(irfft, "SignalIrfft", "inverse of SignalRfft", 34);
 RECORD(energy, "re^2 + im^2 from `start` up to `end`, elsewhere 0", 1, 1, lower, "s16 to u32",
        "  const %x : s16[34] = random 1 -32768 32768\n"
        "  %y = SignalEnergy (%x) {start=2, end=15}\n", TW_OP_ATTRIBUTES(signal_energy));

@@ -3,8 +3,9 @@
  *
  *     SignalWindow(x, w)            s16 [.., N], s16 [N]: (x * w) >> shift, saturated
  *     SignalAutoScale(x)            s16: x * 2^bits, as large as fits; bits, s32 []
- *     SignalRfft(x)                 s16 [.., N] to s16 [.., length + 2]: kissfft's real transform, x padded
- *                                   with zeros to `length`, real and imaginary parts in turn
+ *     SignalRfft(x)                 s16, s32, f32 [.., N] to [.., length + 2]: kissfft's real transform, x
+ *                                   padded with zeros to `length`, real and imaginary parts in turn
+ *     SignalIrfft(x)                [.., length + 2] to [.., length]: the inverse
  *     SignalEnergy(x)               s16 [.., 2 N] to u32 [.., N]: re^2 + im^2 from `start` up to `end`,
  *                                   elsewhere 0
  *     SignalFilterBank(x, w, u, f, s, n)   u32 [.., N] to u64 [.., C]: channel c is the sum of
@@ -50,6 +51,7 @@
 
 TW_ATTRIBUTE_STRUCT(signal_window, TW_SIGNAL_WINDOW_ATTRIBUTES);
 TW_ATTRIBUTE_STRUCT(signal_rfft, TW_SIGNAL_RFFT_ATTRIBUTES);
+typedef tw_signal_rfft_attributes tw_signal_irfft_attributes;
 TW_ATTRIBUTE_STRUCT(signal_energy, TW_SIGNAL_ENERGY_ATTRIBUTES);
 TW_ATTRIBUTE_STRUCT(signal_filter_bank, TW_SIGNAL_FILTER_BANK_ATTRIBUTES);
 TW_ATTRIBUTE_STRUCT(signal_subtraction, TW_SIGNAL_SUBTRACTION_ATTRIBUTES);
@@ -67,10 +69,16 @@ typedef struct tw_filter_run {
 /* Blob 0 of SignalLog: 65536 * (log2(1 + i / 128) - i / 128), and the last again. */
 #define TW_LOG_TABLE 130
 
-/* Blobs 0 and 1 of SignalRfft: 32767 e^(-2 pi i k / n) for k < n, n = length / 2, and
- * 32767 e^(-pi i (k / n + 1/2)) for 1 <= k <= n / 2. */
+/* Blobs 0 and 1 of SignalRfft: e^(-2 pi i k / n) for k < n, n = length / 2, and e^(-pi i (k / n + 1/2)) for
+ * 1 <= k <= n / 2, of integers times the greatest; of SignalIrfft the conjugates. */
 typedef struct tw_complex_s16 {
     int16_t re, im;
 } tw_complex_s16;
+typedef struct tw_complex_s32 {
+    int32_t re, im;
+} tw_complex_s32;
+typedef struct tw_complex_f32 {
+    float re, im;
+} tw_complex_f32;
 
 #endif

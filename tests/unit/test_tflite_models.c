@@ -133,7 +133,6 @@ static void test_operators(void **state)
     tw_arena_free(arena);
 }
 
-/* Our own models of one operator: scripts/fixtures/tflite_windows.py. */
 /* Models that the tree holds. strict: their oracle is TensorFlow Lite itself. */
 static void check_own(const char *what, bool strict, int count)
 {
@@ -153,6 +152,7 @@ static void check_own(const char *what, bool strict, int count)
     tw_arena_free(arena);
 }
 
+/* Our own models of one operator: scripts/fixtures/tflite_windows.py. */
 static void test_windows(void **state)
 {
     (void)state;
@@ -165,13 +165,19 @@ static void test_layers(void **state)
     check_own("layers", true, 13);
 }
 
+/* scripts/fixtures/tflite_stream.py */
+static void test_stream(void **state)
+{
+    (void)state;
+    check_own("stream", true, 15);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_models),
-        cmocka_unit_test(test_operators),
-        cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_models),  cmocka_unit_test(test_operators),
+        cmocka_unit_test(test_windows), cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

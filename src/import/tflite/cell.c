@@ -158,10 +158,7 @@ static tw_value *lstm_over(tw_tfl_node *n, const tw_tfl_cell *part, tw_step s, t
     s.h = h;
     s.c = c;
     tw_value *y = unroll(n, &s, x, backward, lstm_step);
-    return y && tw_graph_state_next(n->b->graph, h, s.h, n->b->diag) &&
-                   tw_graph_state_next(n->b->graph, c, s.c, n->b->diag)
-               ? y
-               : NULL;
+    return y && tw_tfl_state_becomes(n, h, s.h) && tw_tfl_state_becomes(n, c, s.c) ? y : NULL;
 }
 
 static bool is_float(tw_tfl_node *n, const tw_value *x)
@@ -262,7 +259,7 @@ static tw_value *rnn_over(tw_tfl_node *n, int first, int activation, tw_value *x
     const int32_t dim[2] = {x->shape.dim[0], r->shape.dim[0]};
     tw_value *h = s.h = tw_tfl_state(n, part.hidden, 2, dim);
     tw_value *y = h ? unroll(n, &s, x, backward, rnn_step) : NULL;
-    return y && tw_graph_state_next(n->b->graph, h, s.h, n->b->diag) ? y : NULL;
+    return y && tw_tfl_state_becomes(n, h, s.h) ? y : NULL;
 }
 
 bool tw_tfl_op_unidirectional_sequence_rnn(tw_tfl_node *n)

@@ -6,7 +6,9 @@
 
 #include <string.h>
 
-enum { FLEX_INT = 1, FLEX_UINT = 2, FLEX_MAP = 9, FLEX_BOOL = 26 };
+#include "base/half.h"
+
+enum { FLEX_INT = 1, FLEX_UINT = 2, FLEX_FLOAT = 3, FLEX_MAP = 9, FLEX_BOOL = 26 };
 
 typedef struct tw_flex {
     const uint8_t *data;
@@ -67,28 +69,72 @@ static bool open_map(const tw_flex *f, tw_flex_map *map)
     return key_width <= 8 && map->size <= f->bytes;
 }
 
-bool tw_flex_int(const uint8_t *data, size_t bytes, const char *key, int64_t *value)
+/* The bits and type of the value under `key`; *width: bytes that it takes. */
+static bool find(const uint8_t *data, size_t bytes, const char *key, uint64_t *bits, uint64_t *type,
+                 size_t *width)
 {
     const tw_flex f = {data, bytes};
     tw_flex_map map;
-    uint64_t bits, packed;
     size_t at;
     if (!open_map(&f, &map))
         return false;
+    *width = map.width;
     for (size_t i = 0; i < (size_t)map.size; i++) {
         if (!follow(&f, map.keys + i * map.key_width, map.key_width, &at))
             return false;
         if (!is_key(&f, at, key))
             continue;
-        if (!read(&f, map.values + i * map.width, map.width, &bits) ||
-            !read(&f, map.values + (size_t)map.size * map.width + i, 1, &packed))
+        if (!read(&f, map.values + i * map.width, map.width, bits) ||
+            !read(&f, map.values + (size_t)map.size * map.width + i, 1, type))
             return false;
-        const uint64_t type = packed >> 2;
-        if (type != FLEX_INT && type != FLEX_UINT && type != FLEX_BOOL)
-            return false;
-        const int unused = 64 - 8 * (int)map.width; /* the sign is the stored width's */
-        *value = type == FLEX_INT ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
+        *type >>= 2;
         return true;
     }
     return false;
+}
+
+static bool is_whole(uint64_t type)
+{
+    return type == FLEX_INT || type == FLEX_UINT || type == FLEX_BOOL;
+}
+
+static int64_t whole(uint64_t bits, uint64_t type, size_t width)
+{
+    const int unused = 64 - 8 * (int)width; /* the sign is the stored width's */
+    return type == FLEX_INT ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
+}
+
+bool tw_flex_int(const uint8_t *data, size_t bytes, const char *key, int64_t *value)
+{
+    uint64_t bits, type;
+    size_t width;
+    if (!find(data, bytes, key, &bits, &type, &width) || !is_whole(type))
+        return false;
+    *value = whole(bits, type, width);
+    return true;
+}
+
+bool tw_flex_float(const uint8_t *data, size_t bytes, const char *key, double *value)
+{
+    uint64_t bits, type;
+    size_t width;
+    if (!find(data, bytes, key, &bits, &type, &width))
+        return false;
+    if (is_whole(type)) {
+        *value = (double)whole(bits, type, width);
+        return true;
+    }
+    if (type != FLEX_FLOAT || width < 2)
+        return false;
+    if (width == 8) {
+        memcpy(value, &bits, sizeof bits);
+    } else if (width == 4) {
+        const uint32_t word = (uint32_t)bits;
+        float single;
+        memcpy(&single, &word, sizeof single);
+        *value = (double)single;
+    } else {
+        *value = (double)tw_float_from_half((uint16_t)bits);
+    }
+    return true;
 }

@@ -9,5 +9,7 @@
 /* The whole number or boolean under `key` of the map at the root. False, and *value as it was, where
  * the bytes hold no such map, key or number. Bytes may be anything. */
 bool tw_flex_int(const uint8_t *data, size_t bytes, const char *key, int64_t *value);
+/* The number under `key`, whole or not. */
+bool tw_flex_float(const uint8_t *data, size_t bytes, const char *key, double *value);
 
 #endif

@@ -158,7 +158,7 @@ static bool import_model(tw_tfl_import *import)
     import->ledger = &ledger;
     enter(import, &import->model->subgraphs[0]);
     return tw_tfl_inputs(import) && import_operators(import) && tw_tfl_finish_states(import) &&
-           tw_tfl_outputs(import);
+           tw_tfl_hold_outputs(import) && tw_tfl_outputs(import);
 }
 
 /* Unused nodes of folded shapes go; what is left must be a sound graph. */

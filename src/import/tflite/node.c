@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "import/tflite/flexbuffer.h"
 #include "import/tflite/tflite.h"
 
 enum {
@@ -273,6 +274,41 @@ static bool pad_axis(tw_tfl_node *n, int64_t extent, int padding, tw_tfl_window 
         w->end[k] = pads - pads / 2;
     }
     return true;
+}
+
+static int32_t narrow(tw_tfl_node *n, const char *key, int64_t value)
+{
+    if (value < INT32_MIN || value > INT32_MAX)
+        TW_TFL_FAIL(n, "its option '%s' leaves 32 bits", key);
+    return (int32_t)value;
+}
+
+int32_t tw_tfl_option(tw_tfl_node *n, const char *key)
+{
+    int64_t value = 0;
+    if (n->b->diag->code != TW_CODE_OK)
+        return 0;
+    if (!tw_flex_int(n->operator->custom, n->operator->custom_bytes, key, &value))
+        TW_TFL_FAIL(n, "its options hold no number '%s'", key);
+    return narrow(n, key, value);
+}
+
+int32_t tw_tfl_option_or(tw_tfl_node *n, const char *key, int32_t otherwise)
+{
+    int64_t value = otherwise;
+    if (n->b->diag->code == TW_CODE_OK)
+        tw_flex_int(n->operator->custom, n->operator->custom_bytes, key, &value);
+    return n->b->diag->code == TW_CODE_OK ? narrow(n, key, value) : 0;
+}
+
+float tw_tfl_real_option(tw_tfl_node *n, const char *key)
+{
+    double value = 0;
+    if (n->b->diag->code != TW_CODE_OK)
+        return 0;
+    if (!tw_flex_float(n->operator->custom, n->operator->custom_bytes, key, &value))
+        TW_TFL_FAIL(n, "its options hold no number '%s'", key);
+    return (float)value;
 }
 
 bool tw_tfl_pads(tw_tfl_node *n, const tw_shape *x, int spatial, int padding, tw_tfl_window *w)

@@ -24,15 +24,8 @@ tw_value *tw_tfl_state(tw_tfl_node *n, int i, int rank, const int32_t *dim)
         TW_TFL_FAIL(n, "the state '%s' does not fit the layer", tensor->name);
         return NULL;
     }
-    /* Zero is stored as the zero point. */
-    const uint32_t bytes = tw_shape_bytes(&wanted);
-    uint8_t *zeros = NULL;
-    if (shape.dtype == TW_S8 && quant.count == 1 && quant.zero_point[0] != 0) {
-        zeros = tw_alloc(n->b->arena, bytes + 1);
-        memset(zeros, quant.zero_point[0], bytes);
-    }
-    tw_value *state =
-        tw_graph_state(n->b->graph, *tensor->name ? tensor->name : "state", wanted, zeros);
+    tw_value *state = tw_graph_state(n->b->graph, *tensor->name ? tensor->name : "state", wanted,
+                                     tw_tfl_zeros(n->import, &wanted, &quant));
     state->quant = quant;
     n->import->values[at] = state;
     return state;
@@ -148,8 +141,7 @@ static tw_value *lstm(tw_tfl_node *n, tw_value *x, float cell_clip)
         return NULL;
     node->out[0]->quant = node->out[1]->quant = h->quant;
     node->out[2]->quant = c->quant;
-    return tw_graph_state_next(n->b->graph, h, node->out[1], n->b->diag) &&
-                   tw_graph_state_next(n->b->graph, c, node->out[2], n->b->diag)
+    return tw_tfl_state_becomes(n, h, node->out[1]) && tw_tfl_state_becomes(n, c, node->out[2])
                ? node->out[0]
                : NULL;
 }
@@ -249,6 +241,5 @@ bool tw_tfl_op_svdf(tw_tfl_node *n)
     /* The int8 reference leaves the activation to the result's zero point. */
     if (x->shape.dtype == TW_F32)
         node->clamp = clamp;
-    return tw_graph_state_next(n->b->graph, s, node->out[1], n->b->diag) &&
-           tw_tfl_set(n, 0, node->out[0]);
+    return tw_tfl_state_becomes(n, s, node->out[1]) && tw_tfl_set(n, 0, node->out[0]);
 }

@@ -49,8 +49,11 @@ bool tw_tfl_op_assign_variable(tw_tfl_node *n)
         return false;
     n->import->assignments++;
     if (!n->import->initialising) {
-        variable->now = value;
-        return true;
+        if (n->import->gate_count && !variable->now)
+            return TW_TFL_UNSUPPORTED(n, "'%s' is assigned in some runs and never read before",
+                                      variable->name);
+        variable->now = tw_tfl_gated(n, value, variable->now);
+        return variable->now != NULL;
     }
     if (!tw_build_known(n->b, value))
         return TW_TFL_UNSUPPORTED(n, "the initial value of '%s' is not constant", variable->name);

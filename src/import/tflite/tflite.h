@@ -41,6 +41,13 @@ bool tw_tfl_row_at(int index, tw_tfl_row *row);
 
 typedef struct tw_tfl_variable tw_tfl_variable;
 
+/* From node `nodes` of the graph on, things count only in runs in which `open` is true. */
+typedef struct tw_tfl_gate_record {
+    int nodes;
+    tw_value *open;
+} tw_tfl_gate_record;
+enum { TW_TFL_MOST_GATES = 32 };
+
 typedef struct tw_tfl_import {
     tw_builder b;
     tw_arena *scratch; /* as long as the import */
@@ -53,6 +60,8 @@ typedef struct tw_tfl_import {
     int variable_count, variable_capacity;
     bool initialising; /* inside CALL_ONCE: assignments are initial values */
     int assignments;   /* of variables so far */
+    tw_tfl_gate_record gates[TW_TFL_MOST_GATES]; /* the last one open means that all are */
+    int gate_count;
 
     /* the subgraph in hand */
     const tw_tfl_subgraph *subgraph;
@@ -175,5 +184,25 @@ bool tw_tfl_call(tw_tfl_node *n, int32_t subgraph, tw_value *const *in, uint32_t
 
 /* Tell the graph what the variables are in the next run: state.c. */
 bool tw_tfl_finish_states(tw_tfl_import *import);
+
+/* A number of a custom operator's options, which it must have. */
+int32_t tw_tfl_option(tw_tfl_node *n, const char *key);
+float tw_tfl_real_option(tw_tfl_node *n, const char *key);
+/* The same where it may be absent. */
+int32_t tw_tfl_option_or(tw_tfl_node *n, const char *key, int32_t otherwise);
+
+/* --- runs that end early: gate.c --------------------------------------------------------------- */
+
+/* What is imported from here on counts only in runs in which `open` (one bool) is true. */
+bool tw_tfl_gate(tw_tfl_node *n, tw_value *open);
+/* `next` in runs that come this far, else `before`. */
+tw_value *tw_tfl_gated(tw_tfl_node *n, tw_value *next, tw_value *before);
+/* What a state becomes, in runs that come this far; false where next is null or does not fit. */
+bool tw_tfl_state_becomes(tw_tfl_node *n, tw_value *state, tw_value *next);
+/* Outputs behind a gate keep their last value. */
+bool tw_tfl_hold_outputs(tw_tfl_import *import);
+
+/* The real value 0 everywhere as a state's initial data; null: zero bytes say it. */
+const void *tw_tfl_zeros(tw_tfl_import *import, const tw_shape *shape, const tw_quant *quant);
 
 #endif
