@@ -289,8 +289,9 @@ static bool cast_to(tw_onnx_node *n, tw_dtype dtype)
 {
     /* Both are about 8-bit floats, which are refused. */
     tw_onnx_ignore(n, "saturate");
-    tw_onnx_ignore(n, "round_mode");
-    return tw_onnx_bind(n, 0, tw_build_cast(n->b, n->in[0], dtype));
+    const char *mode = tw_onnx_text(n, "round_mode", "up");
+    return tw_onnx_word(n, "round_mode", mode, "up down nearest") &&
+           tw_onnx_bind(n, 0, tw_build_cast(n->b, n->in[0], dtype));
 }
 
 bool tw_onnx_op_cast(tw_onnx_node *n)
@@ -300,7 +301,7 @@ bool tw_onnx_op_cast(tw_onnx_node *n)
         const char *name = tw_onnx_text(n, "to", "");
         to = tw_onnx_dtype_by_name(name, strlen(name));
         if (to == 0)
-            return TW_ONNX_FAIL(n, "the type '%s' does not exist", name);
+            return TW_ONNX_FAIL(n, "the type '%s' (attribute to) does not exist", name);
     } else {
         to = tw_onnx_int(n, "to", 0);
     }

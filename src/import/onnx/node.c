@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "import/onnx/model.h"
+#include "import/resize.h"
 
 /* --- attributes -------------------------------------------------------------------------------- */
 
@@ -10,7 +11,7 @@ enum { FLOAT = 1, INT = 2, STRING = 3, INTS = 7 };
 
 const Tw__Onnx__Attribute *tw_onnx_attribute(tw_onnx_node *n, const char *name)
 {
-    for (int i = 0; i < n->attribute_count; i++)
+    for (int i = 0; i < n->attribute_count && tw_onnx_knows(n, name); i++)
         if (strcmp(n->attributes[i].name, name) == 0) {
             n->attributes[i].read = true;
             return n->attributes[i].value;
@@ -59,6 +60,12 @@ tw_onnx_list tw_onnx_ints(tw_onnx_node *n, const char *name)
     if (!a || !is_kind(n, name, a, INTS, a->n_ints > 0))
         return (tw_onnx_list){-1, NULL};
     return (tw_onnx_list){(int)a->n_ints, a->ints};
+}
+
+bool tw_onnx_word(tw_onnx_node *n, const char *name, const char *value, const char *words)
+{
+    return tw_is_word(value, words) ||
+           TW_ONNX_FAIL(n, "%s is '%s'; possible are: %s", name, value, words);
 }
 
 void tw_onnx_ignore(tw_onnx_node *n, const char *name)

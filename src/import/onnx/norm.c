@@ -234,8 +234,9 @@ static bool refuse_training(tw_onnx_node *n)
     for (int i = 1; i < n->out_count; i++)
         training |= tw_onnx_wants(n, i);
     if (training)
-        return TW_ONNX_UNSUPPORTED(n, "the node is in training mode; export the model for "
-                                      "inference");
+        return TW_ONNX_UNSUPPORTED(
+            n, "the node is in training mode (training_mode or more outputs than one); "
+               "export the model for inference");
     return true;
 }
 

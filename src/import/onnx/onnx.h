@@ -104,6 +104,10 @@ float tw_onnx_float(tw_onnx_node *n, const char *name, float fallback);
 const char *tw_onnx_text(tw_onnx_node *n, const char *name, const char *fallback);
 tw_onnx_list tw_onnx_ints(tw_onnx_node *n, const char *name);
 const Tw__Onnx__Attribute *tw_onnx_attribute(tw_onnx_node *n, const char *name);
+/* Does the operator have the attribute in the node's opset? versions.c. */
+bool tw_onnx_knows(const tw_onnx_node *n, const char *attribute);
+/* Is the text one of the words, which stand between spaces? A message where it is not. */
+bool tw_onnx_word(tw_onnx_node *n, const char *name, const char *value, const char *words);
 /* The attribute has no influence on the result. */
 void tw_onnx_ignore(tw_onnx_node *n, const char *name);
 /* The elements of a tensor attribute; null fails too. */

@@ -43,9 +43,8 @@ static bool read_axes(tw_onnx_node *n, int rank, int *axis, int *count)
 }
 
 static bool read_sizes(tw_onnx_node *n, const tw_shape *x, tw_resizing *r, const int *axis,
-                       int count)
+                       int count, const char *policy)
 {
-    const char *policy = tw_onnx_text(n, "keep_aspect_ratio_policy", "stretch");
     tw_onnx_list sizes;
     if (!tw_onnx_list_in(n, 3, "the sizes", &sizes))
         return false;
@@ -59,7 +58,9 @@ static bool read_extents(tw_onnx_node *n, const tw_shape *x, tw_resizing *r)
 {
     float values[2 * TW_MAX_RANK];
     int axis[TW_MAX_RANK] = {0}, count, given;
-    if (!read_axes(n, x->rank, axis, &count))
+    const char *policy = tw_onnx_text(n, "keep_aspect_ratio_policy", "stretch"); /* of sizes */
+    if (!read_axes(n, x->rank, axis, &count) ||
+        !tw_onnx_word(n, "keep_aspect_ratio_policy", policy, "stretch not_larger not_smaller"))
         return false;
     if (strcmp(r->coordinates, "tf_crop_and_resize") == 0) {
         if (!read_floats(n, 1, "the region", 2 * count, values, &given))
@@ -72,8 +73,7 @@ static bool read_extents(tw_onnx_node *n, const tw_shape *x, tw_resizing *r)
     if (!read_floats(n, 2, "the scales", count, values, &given))
         return false;
     if (given < 0)
-        return tw_onnx_need(n, 3) && read_sizes(n, x, r, axis, count);
-    tw_onnx_ignore(n, "keep_aspect_ratio_policy"); /* of sizes */
+        return tw_onnx_need(n, 3) && read_sizes(n, x, r, axis, count, policy);
     if (tw_onnx_in(n, 3) && tw_shape_elements(&n->in[3]->shape) > 0)
         return TW_ONNX_FAIL(n, "it has both scales and sizes; one of them must be absent");
     for (int i = 0; i < count; i++)
@@ -137,12 +137,6 @@ static bool resize_by_input(tw_onnx_node *n)
     return resize_by_scales(n, scale, count);
 }
 
-static bool check_word(tw_onnx_node *n, const char *name, const char *value, const char *words)
-{
-    return tw_is_word(value, words) ||
-           TW_ONNX_FAIL(n, "%s is '%s'; possible are: %s", name, value, words);
-}
-
 bool tw_onnx_op_resize(tw_onnx_node *n)
 {
     const tw_shape *x = &n->in[0]->shape;
@@ -157,9 +151,10 @@ bool tw_onnx_op_resize(tw_onnx_node *n)
     r.exclude_outside = tw_onnx_int(n, "exclude_outside", 0) != 0;
     r.cubic = tw_onnx_float(n, "cubic_coeff_a", -0.75f);
     r.extrapolation = tw_onnx_float(n, "extrapolation_value", 0);
-    if (!check_word(n, "mode", r.mode, TW_RESIZING_MODES) ||
-        !check_word(n, "coordinate_transformation_mode", r.coordinates, TW_RESIZING_COORDINATES) ||
-        !check_word(n, "nearest_mode", r.rounding, TW_RESIZING_ROUNDINGS) ||
+    if (!tw_onnx_word(n, "mode", r.mode, TW_RESIZING_MODES) ||
+        !tw_onnx_word(n, "coordinate_transformation_mode", r.coordinates,
+                      TW_RESIZING_COORDINATES) ||
+        !tw_onnx_word(n, "nearest_mode", r.rounding, TW_RESIZING_ROUNDINGS) ||
         !read_extents(n, x, &r))
         return false;
     return tw_onnx_bind(n, 0, resample(n, n->in[0], &r));

@@ -238,7 +238,9 @@ bool tw_onnx_op_constant(tw_onnx_node *n)
 {
     const Tw__Onnx__Attribute *a;
     if (n->attribute_count != 1)
-        return TW_ONNX_FAIL(n, "a constant has one attribute, this one has %d", n->attribute_count);
+        return TW_ONNX_FAIL(n, "a constant has one attribute, this one has %d%s%s",
+                            n->attribute_count, n->attribute_count ? ", the last one " : "",
+                            n->attribute_count ? n->attributes[n->attribute_count - 1].name : "");
     tw_value *y = NULL;
     int32_t count[1];
     if ((a = tw_onnx_attribute(n, "value"))) {
