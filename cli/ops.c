@@ -4,6 +4,7 @@
 
 #include "backends/backend.h"
 #include "graph/graph.h"
+#include "import/foreign/foreign.h"
 #include "import/onnx/onnx.h"
 #include "import/tflite/tflite.h"
 #include "ops/op.h"
@@ -13,7 +14,8 @@
 /* One line of a table. Lists are space-separated. */
 typedef struct tw_row {
     const char *name, *becomes, *types, *limits;
-    const tw_opdef *op; /* the first of what it becomes */
+    const tw_opdef *op;     /* the first of what it becomes */
+    const char *attributes; /* of a vocabulary's operator, as its ledger has them; else null */
 } tw_row;
 
 typedef struct tw_table {
@@ -39,8 +41,8 @@ static const char *signature_name(uint32_t signature)
 static const char *types_of(tw_arena *arena, const tw_opdef *op)
 {
     const char *types = "";
-    if (op->kind == TW_VIEW)
-        return "any";
+    if (op->kind == TW_VIEW || op->kind == TW_HOST)
+        return op->kind == TW_VIEW ? "any" : "f32";
     for (const tw_kernel *const *k = op->kernels; k && *k; k++) {
         const char *name = signature_name((*k)->id & 255u);
         types = tw_format(arena, "%s%s%s", types, *types ? " " : "", name);
@@ -60,37 +62,71 @@ static void list_ir(tw_arena *arena, tw_table *table)
 {
     for (int i = 0; i < tw_op_count; i++) {
         const tw_opdef *op = tw_ops[i];
-        add_row(
-            arena, table,
-            (tw_row){op->name, op->name, types_of(arena, op), op->limits ? op->limits : "", op});
+        add_row(arena, table,
+                (tw_row){.name = op->name,
+                         .becomes = op->name,
+                         .types = types_of(arena, op),
+                         .limits = op->limits ? op->limits : "",
+                         .op = op});
     }
+}
+
+/* A row of another system. types: null for those of the first operator that it becomes. */
+static void add_foreign(tw_arena *arena, tw_table *table, tw_row row)
+{
+    row.op = tw_op_by_name(tw_strndup(arena, row.becomes, strcspn(row.becomes, " ")));
+    if (!row.types)
+        row.types = row.op ? types_of(arena, row.op) : "";
+    add_row(arena, table, row);
+}
+
+static bool has_row(const tw_table *table, const char *name)
+{
+    for (int i = 0; i < table->count; i++)
+        if (strcmp(table->rows[i].name, name) == 0)
+            return true;
+    return false;
 }
 
 static void list_onnx(tw_arena *arena, tw_table *table)
 {
     tw_onnx_row row;
     for (int i = 0; tw_onnx_row_at(i, &row); i++) {
-        const char *first = tw_strndup(arena, row.becomes, strcspn(row.becomes, " "));
-        const tw_opdef *op = tw_op_by_name(first);
         const char *name = tw_format(arena, "%s%s%s", row.domain, *row.domain ? "." : "", row.name);
-        add_row(arena, table,
-                (tw_row){name, row.becomes, op ? types_of(arena, op) : "",
-                         row.limits ? row.limits : "", op});
+        add_foreign(arena, table,
+                    (tw_row){.name = name, .becomes = row.becomes, .limits = row.limits});
     }
+    for (int i = 0; tw_onnx_standard_name(i); i++)
+        if (!has_row(table, tw_onnx_standard_name(i)))
+            add_foreign(arena, table,
+                        (tw_row){.name = tw_onnx_standard_name(i),
+                                 .becomes = "",
+                                 .limits = "not supported"});
 }
 
 static void list_tflite(tw_arena *arena, tw_table *table)
 {
     tw_tfl_row row;
     for (int i = 0; tw_tfl_row_at(i, &row); i++) {
-        const char *becomes = row.import && row.becomes ? row.becomes : "";
-        const char *first = tw_strndup(arena, becomes, strcspn(becomes, " "));
-        const tw_opdef *op = tw_op_by_name(first);
-        const char *limits = row.limits ? row.limits : "";
-        add_row(arena, table,
-                (tw_row){tw_strdup(arena, row.name), becomes, op ? types_of(arena, op) : "",
-                         row.import ? limits : "not supported", op});
+        add_foreign(arena, table,
+                    (tw_row){.name = tw_strdup(arena, row.name),
+                             .becomes = row.import && row.becomes ? row.becomes : "",
+                             .limits = !row.import  ? "not supported"
+                                       : row.limits ? row.limits
+                                                    : ""});
     }
+}
+
+static void list_vocabulary(tw_arena *arena, tw_table *table)
+{
+    const tw_vocabulary *v = tw_vocabulary_by_name(table->system, strlen(table->system));
+    for (int i = 0; i < v->count; i++)
+        add_foreign(arena, table,
+                    (tw_row){.name = v->rows[i].name,
+                             .becomes = v->rows[i].becomes,
+                             .types = v->rows[i].types,
+                             .limits = v->rows[i].limits,
+                             .attributes = v->rows[i].parameters});
 }
 
 /* The vocabularies. */
@@ -106,9 +142,19 @@ static const struct tw_system {
      list_onnx},
     {"tflite", "TensorFlow Lite",
      "Builtin operators of the schema, and custom operators by their own name.", list_tflite},
+    {"mobilint", "Mobilint IR",
+     "`mobilint.NAME` in the text IR, and ONNX nodes of domain `mobilint`. Stateful operators give "
+     "the "
+     "first of a\nsequence of calls.",
+     list_vocabulary},
+    {"qti_aisw", "qti_aisw",
+     "Block operators: ONNX nodes of this domain, whatever the capitals of their names, and "
+     "`qti_aisw.NAME` in the text\nIR. They give the first of a sequence of calls.",
+     list_vocabulary},
+    {"tigris", "TiGrIS", "`tigris.NAME` in the text IR.", list_vocabulary},
 };
 enum { SYSTEMS = sizeof systems / sizeof *systems };
-#define SYSTEM_NAMES "ir|onnx|tflite"
+#define SYSTEM_NAMES "ir|onnx|tflite|mobilint|qti_aisw|tigris"
 
 /* Who runs it: the portable kernels run whatever has kernels; what has none is aliased or lowered. */
 static const char *backend_answer(const tw_row *row, const tw_backend *backend)
@@ -139,18 +185,48 @@ static json_t *json_words(const char *words)
     return array;
 }
 
-/* The vector files in which any of the IR operators occurs. */
-static json_t *json_tests(const char *becomes)
+/* Is the word one of the list's? */
+static bool has_word(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = list; *at;) {
+        const size_t n = strcspn(at, " ");
+        if (n == length && memcmp(at, word, n) == 0)
+            return true;
+        at += n + (at[n] == ' ');
+    }
+    return false;
+}
+
+/* Does a name of the index, SYSTEM.REST, belong to the row? A domain of ONNX stands in front of the
+ * row's name; models of TensorFlow Lite are named after it, and what is particular behind. */
+static bool names_row(const tw_table *table, const tw_row *row, const char *name)
+{
+    const size_t system = strlen(table->system);
+    const char *own = strrchr(row->name, '.') ? strrchr(row->name, '.') + 1 : row->name;
+    if (strncmp(name, table->system, system) != 0 || name[system] != '.')
+        return false;
+    name += system + 1;
+    const size_t length = strlen(own);
+    const bool begins = strncmp(name, own, length) == 0;
+    return begins &&
+           (!name[length] || (name[length] == '_' && strcmp(table->system, "tflite") == 0));
+}
+
+/* The files of test data that name the row; of a system whose operators are the IR's under other
+ * names, also those that name what it becomes. */
+static json_t *json_tests(const tw_table *table, const tw_row *row)
 {
     json_t *array = json_array();
+    const char *last = "";
     for (size_t i = 0; i < tw_vector_index_count; i++) {
-        const char *at = becomes, *name = tw_vector_index[i].operator_name;
-        while (*at) {
-            size_t n = strcspn(at, " ");
-            if (n == strlen(name) && memcmp(at, name, n) == 0)
-                json_array_append_new(array, json_string(tw_vector_index[i].file));
-            at += n + (at[n] == ' ');
-        }
+        const tw_vector_index_row *at = &tw_vector_index[i];
+        if (!names_row(table, row, at->operator_name) &&
+            (row->attributes || !has_word(row->becomes, at->operator_name)))
+            continue;
+        if (strcmp(last, at->file) != 0)
+            json_array_append_new(array, json_string(at->file));
+        last = at->file;
     }
     return array;
 }
@@ -163,13 +239,15 @@ static json_t *json_row(const tw_table *table, const tw_row *row)
                             json_string(backend_answer(row, tw_backends[i])));
     json_object_set_new(one, "name", json_string(row->name));
     json_object_set_new(one, "system", json_string(table->system));
+    if (row->attributes)
+        json_object_set_new(one, "attributes", json_words(row->attributes));
     json_object_set_new(one, "becomes", json_words(row->becomes));
     json_object_set_new(one, "types", json_words(row->types));
     json_object_set_new(one, "bands", json_string(bands_of(row)));
     json_object_set_new(one, "backends", backends);
     json_object_set_new(one, "fallback", json_string("reference"));
     json_object_set_new(one, "limits", json_string(row->limits));
-    json_object_set_new(one, "tests", json_tests(row->becomes));
+    json_object_set_new(one, "tests", json_tests(table, row));
     return one;
 }
 
@@ -256,15 +334,34 @@ static void print_ir_markdown(const tw_table *table)
     }
 }
 
+/* NAME:KIND[?|=DEFAULT], space-separated, as code. */
+static void print_parameters(const char *parameters)
+{
+    for (const char *at = parameters; *at;) {
+        const size_t n = strcspn(at, " ");
+        if (n)
+            printf("%s`%.*s`", at == parameters ? "" : " ", (int)n, at);
+        at += n + (at[n] == ' ');
+    }
+}
+
 static void print_foreign_markdown(const tw_table *table, const struct tw_system *system)
 {
-    printf("\n## %s\n\n%s\n\n| operator | becomes | limits |\n|---|---|---|\n", system->title,
-           system->about);
+    const bool vocabulary = table->count && table->rows[0].attributes;
+    printf("\n## %s\n\n%s\n\n| operator | %sbecomes | %slimits |\n|---|%s---|%s---|\n",
+           system->title, system->about, vocabulary ? "attributes | " : "",
+           vocabulary ? "types | " : "", vocabulary ? "---|" : "", vocabulary ? "---|" : "");
     for (int i = 0; i < table->count; i++) {
         const tw_row *row = &table->rows[i];
         bool refused = strcmp(row->limits, "not supported") == 0;
-        printf("| %s | %s | ", row->name,
-               *row->becomes ? row->becomes : (refused ? "" : "constants"));
+        printf("| %s | ", row->name);
+        if (vocabulary) {
+            print_parameters(row->attributes);
+            fputs(" | ", stdout);
+        }
+        printf("%s | ", *row->becomes ? row->becomes : (refused ? "" : "constants"));
+        if (vocabulary)
+            printf("%s | ", row->types);
         print_cell(row->limits);
         puts(" |");
     }

@@ -1,5 +1,5 @@
-/* Which operators occur in which files of test vectors: made from src/ops/NAME.txt while the build is
- * configured. */
+/* Which operators are named in which test data: made while the build is configured. Names of the IR as
+ * they are, of others SYSTEM.NAME; of TensorFlow Lite, the names of models of one operator. */
 #ifndef TW_CLI_VECTOR_INDEX_H
 #define TW_CLI_VECTOR_INDEX_H
 

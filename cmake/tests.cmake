@@ -39,7 +39,7 @@ if(TW_CLI)
     add_executable(${name} ${source} ${TW_CLI_SUPPORT})
     target_compile_options(${name} PRIVATE ${TW_HOST_FLAGS})
     target_link_libraries(${name} PRIVATE ${CMOCKA} ${JANSSON})
-    add_test(NAME ${name} COMMAND ${name})
+    add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(${name} PROPERTIES TIMEOUT 900
       ENVIRONMENT "TILEWRIGHT=${PROJECT_BINARY_DIR}/tilewright")
   endforeach()

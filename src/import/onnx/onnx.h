@@ -29,6 +29,8 @@ typedef struct tw_onnx_row {
 /* Every operator that is imported: the rows of onnx.def, then the families' names. False behind the
  * last. */
 bool tw_onnx_row_at(int index, tw_onnx_row *row);
+/* Every name of the standard, by position; null behind the last. */
+const char *tw_onnx_standard_name(int index);
 
 enum { PLAIN = 0, KEEPS = 1 };
 #define TW_ONNX(domain, Name, function, least_in, most_in, most_out, keeps, becomes, limits)       \

@@ -47,3 +47,12 @@ bool tw_onnx_row_at(int index, tw_onnx_row *row)
     }
     return family_at(index - ROWS, row);
 }
+
+const char *tw_onnx_standard_name(int index)
+{
+    static const char *const names[] = {
+#define TW_ONNX_NAME(Name) #Name,
+#include "import/onnx/names.def"
+    };
+    return index < (int)(sizeof names / sizeof *names) ? names[index] : NULL;
+}
