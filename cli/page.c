@@ -122,7 +122,7 @@ static bool report_model(tw_cli *cli)
 {
     tw_compile_options options;
     tw_compiled compiled;
-    if (!cli_compile_options(cli, &options))
+    if (!cli_compile_options(cli, &options) || !cli_model_ends(cli, cli->operands[0], &options))
         return false;
     options.pareto = true;
     bool ok = tw_compile_file(cli->operands[0], &options, &compiled, &cli->diag);
@@ -143,7 +143,7 @@ static bool run(tw_cli *cli)
 static const tw_option_id options[] = {
     TW_OPTION_page,       TW_OPTION_memory,      TW_OPTION_input_shape, TW_OPTION_io_layout,
     TW_OPTION_input_rows, TW_OPTION_output_rows, TW_OPTION_backend,     TW_OPTION_prefer,
-    TW_OPTION_json,       TW_OPTION_COUNT};
+    TW_OPTION_state,      TW_OPTION_constant,    TW_OPTION_json,        TW_OPTION_COUNT};
 
 const tw_command tw_command_report = {
     .name = "report",

@@ -2,74 +2,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "graph/number.h"
 #include "model.h"
 #include "ops/op.h"
 #include "output.h"
+#include "profile.h"
 #include "streams.h"
-
-/* ---- the profile: time between firings, by step ---- */
-
-typedef struct tw_profile {
-    double *seconds;
-    uint64_t *firings;
-    double last;
-} tw_profile;
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static int on_firing(void *user, tw_context *context, const tw_firing *firing)
-{
-    tw_profile *profile = user;
-    double now = seconds();
-    (void)context;
-    profile->seconds[firing->step] += now - profile->last;
-    profile->firings[firing->step]++;
-    profile->last = now;
-    return 0;
-}
-
-static json_t *json_profile(const tw_session *session, const tw_profile *profile, uint64_t steps)
-{
-    json_t *array = json_array();
-    for (uint32_t i = 0; i < session->model.step_count; i++) {
-        const tw_opdef *op = tw_op_by_code(session->model.steps[i].operator_code);
-        json_t *one = json_object();
-        json_object_set_new(one, "name", cli_json_text(session->step_names[i]));
-        json_object_set_new(one, "operator", json_string(op ? op->name : "unknown"));
-        json_object_set_new(one, "time_us", json_real(profile->seconds[i] * 1e6 / (double)steps));
-        json_object_set_new(one, "firings",
-                            json_integer((json_int_t)(profile->firings[i] / steps)));
-        json_object_set_new(one, "work", json_integer((json_int_t)session->model.steps[i].work));
-        json_array_append_new(array, one);
-    }
-    return array;
-}
-
-static void print_profile(const tw_session *session, const tw_profile *profile, uint64_t steps)
-{
-    double total = 0;
-    char work[32], name[CLI_VISIBLE];
-    for (uint32_t i = 0; i < session->model.step_count; i++)
-        total += profile->seconds[i];
-    printf("step  %-26s %-16s %12s %6s %8s %14s\n", "name", "operator", "us a run", "%", "firings",
-           "work");
-    for (uint32_t i = 0; i < session->model.step_count; i++) {
-        const tw_opdef *op = tw_op_by_code(session->model.steps[i].operator_code);
-        printf("%4u  %-26.26s %-16s %12.1f %6.1f %8" PRIu64 " %14s\n", i,
-               cli_visible(session->step_names[i], name), op ? op->name : "unknown",
-               profile->seconds[i] * 1e6 / (double)steps,
-               total > 0 ? 100 * profile->seconds[i] / total : 0, profile->firings[i] / steps,
-               cli_grouped(session->model.steps[i].work, work));
-    }
-}
 
 /* ---- results ---- */
 
@@ -129,25 +68,23 @@ static bool run_session(tw_cli *cli, tw_session *session)
 {
     uint64_t steps = 1;
     const char **files;
-    tw_profile profile = {
-        tw_alloc_array(cli->arena, session->model.step_count + 1, sizeof *profile.seconds),
-        tw_alloc_array(cli->arena, session->model.step_count + 1, sizeof *profile.firings), 0};
+    cli_profile profile = cli_profile_new(cli, session);
     if (!cli_whole(cli, TW_OPTION_steps, 1, CLI_MAX_STEPS, &steps))
         return false;
     cli_job job = cli_job_new(cli, session, steps);
     if (!cli_job_bind(cli, &job) || !cli_bind_files(cli, TW_OPTION_output, session, true, &files))
         return false;
     if (cli_has(cli, TW_OPTION_profile)) {
-        tw_set_hook(&session->context, on_firing, &profile);
+        tw_set_hook(&session->context, cli_profile_hook, &profile);
         job.starting = &profile.last;
     }
     if (!cli_job_run(cli, &job) || !write_outputs(cli, &job, files))
         return false;
     report_outputs(cli, &job);
     if (cli_has(cli, TW_OPTION_profile)) {
-        json_object_set_new(cli->json, "profile", json_profile(session, &profile, steps));
+        json_object_set_new(cli->json, "profile", cli_json_profile(&profile, steps));
         if (!cli->json_wanted)
-            print_profile(session, &profile, steps);
+            cli_print_profile(&profile, steps);
     }
     return true;
 }

@@ -3,13 +3,13 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/file.h"
 #include "graph/number.h"
 #include "host/compare.h"
 #include "import/tensor_file.h"
 #include "model.h"
+#include "profile.h"
 
 static tw_shape shape_of(const tw_tensor *tensor)
 {
@@ -263,7 +263,7 @@ const uint8_t *cli_job_input(const cli_job *job, uint32_t index, uint64_t step)
     return data;
 }
 
-static void set_inputs(cli_job *job, uint64_t step)
+void cli_job_set_inputs(const cli_job *job, uint64_t step)
 {
     const tw_model *model = &job->session->model;
     for (uint32_t i = 0; i < model->input_count; i++)
@@ -281,13 +281,6 @@ static void get_outputs(cli_job *job, uint64_t step)
     }
 }
 
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 bool cli_job_run(tw_cli *cli, cli_job *job)
 {
     const tw_model *model = &job->session->model;
@@ -302,13 +295,13 @@ bool cli_job_run(tw_cli *cli, cli_job *job)
         job->outputs[i] = tw_alloc(cli->arena, bytes);
     }
     for (uint64_t step = 0; step < job->steps; step++) {
-        set_inputs(job, step);
-        double start = seconds();
+        cli_job_set_inputs(job, step);
+        double start = cli_seconds();
         if (job->starting)
             *job->starting = start;
         if (!tw_session_run(job->session, &cli->diag))
             return false;
-        job->seconds += seconds() - start;
+        job->seconds += cli_seconds() - start;
         get_outputs(job, step);
     }
     return true;

@@ -40,6 +40,9 @@ void cli_job_fill_random(tw_cli *cli, cli_job *job, uint64_t seed);
 /* What an input gets at a step: dense. Of a linked one only after the run. */
 const uint8_t *cli_job_input(const cli_job *job, uint32_t index, uint64_t step);
 
+/* Put every input, all of which must have data or a link, where the run of a step reads it. */
+void cli_job_set_inputs(const cli_job *job, uint64_t step);
+
 /* Run all steps. Every input must have data or a link. */
 bool cli_job_run(tw_cli *cli, cli_job *job);
 

@@ -276,6 +276,31 @@ static void test_steps(void **state)
                   0);
 }
 
+static void test_bench(void **state)
+{
+    (void)state;
+    tw_result r = tw_process("bench tiny.twir --steps 5 --json");
+    expect_status(r, 0);
+    json_t *json = parse_json(r.out);
+    expect_keys(json, "runs time_us least_us most_us work memory steps");
+    assert_true(number_at(json, "", "runs") == 5);
+    const json_t *steps = json_object_get(json, "steps");
+    json_int_t work = 0;
+    assert_true(json_array_size(steps) > 1);
+    for (size_t i = 0; i < json_array_size(steps); i++) {
+        work += number_at(json_array_get(steps, i), "", "work");
+        assert_true(number_at(json_array_get(steps, i), "", "firings") > 0);
+    }
+    assert_true(number_at(json, "", "work") == work);
+    json_decref(json);
+    expect_status(tw_process("compile tiny.twir -o t.twp"), 0);
+    r = tw_process("bench t.twp --input x.bin --steps 1");
+    expect_status(r, 0);
+    expect_text(r.out, "us a run (median of 1;");
+    expect_status(tw_process("bench t.twp --steps 0"), 2);
+    expect_status(tw_process("bench nothing.twp"), 1);
+}
+
 /* ---- verifying ---- */
 
 static void test_verify(void **state)
@@ -363,12 +388,13 @@ static void test_verify_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_budget),       cmocka_unit_test(test_analyze),
-        cmocka_unit_test(test_pareto),       cmocka_unit_test(test_trace),
-        cmocka_unit_test(test_inspect),      cmocka_unit_test(test_ir),
-        cmocka_unit_test(test_ops),          cmocka_unit_test(test_run),
-        cmocka_unit_test(test_wrong_inputs), cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_verify),       cmocka_unit_test(test_verify_folder),
+        cmocka_unit_test(test_budget),        cmocka_unit_test(test_analyze),
+        cmocka_unit_test(test_pareto),        cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_inspect),       cmocka_unit_test(test_ir),
+        cmocka_unit_test(test_ops),           cmocka_unit_test(test_run),
+        cmocka_unit_test(test_wrong_inputs),  cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_bench),         cmocka_unit_test(test_verify),
+        cmocka_unit_test(test_verify_folder),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
