@@ -51,7 +51,9 @@ static bool place_tensor(tw_writer *w, const tw_value *v, tw_tensor *t)
     if (place->buffer >= 0) {
         const tw_buffer *b = &w->schedule->buffers[place->buffer];
         t->region = (uint8_t)b->region;
-        t->offset = b->offset;
+        t->offset = b->offset + (uint32_t)place->offset;
+        if (place->stride)
+            memcpy(t->stride, place->stride, sizeof t->stride);
         return true;
     }
     const tw_value *root = place->root;

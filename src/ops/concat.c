@@ -51,6 +51,15 @@ static tw_rowmap rows(const tw_node *node, int input, int axis)
     return tw_rows_mapped(1, 1, before, -before);
 }
 
+static bool part(const tw_node *node, int input, tw_part *part)
+{
+    const tw_concat_attributes *a = node->attributes;
+    int axis = tw_axis(a->axis, node->out[0]->shape.rank);
+    for (int i = 0; i < input; i++)
+        part->begin[axis] += node->in[i]->shape.dim[axis];
+    return true;
+}
+
 static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)
 {
     for (int i = 0; i < node->in_count; i++)
@@ -83,6 +92,7 @@ const tw_opdef tw_op_concat = {
     .shape = shape,
     .rows = rows,
     .lower = lower,
+    .part = part,
     .limits = "at most 15 inputs; quantised inputs share the output's scale and zero point",
     .samples = samples,
     .onnx = "",

@@ -3,6 +3,7 @@
 
 #include "ops/ledger.h"
 #include "ops/prepare.h"
+#include "ops/product.h"
 #include "ops/window_shape.h"
 
 static bool shape(const tw_shape_call *call)
@@ -37,6 +38,11 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
         return tw_prepare_hybrid(node, w->dim[0], 0, w->dim[1], arena, lowering, diag);
     if (!tw_lower_default(node, arena, lowering, diag))
         return false;
+    if (node->in[0]->shape.dtype == TW_S8) {
+        bool copied = w->dim[1] <= TW_PANEL_COPIED_TAPS || w->dim[0] <= TW_PANEL_COPIED_OUTPUTS;
+        lowering->overlap = tw_rows_overlap(&node->in[0]->shape, &node->out[0]->shape,
+                                            copied ? TW_WALK_COPIED : TW_WALK_PANELS);
+    }
     if (w->dtype == TW_S8)
         return tw_prepare_channels(
             node, &(tw_weight_layout){w->dim[0], w->dim[1], w->dim[1], 1, 0, true, true, false},

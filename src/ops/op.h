@@ -106,6 +106,12 @@ typedef struct tw_lowering {
     "graph \"" name "\" {\n  const %x : " type " = random 1 " low " " high "\n  %y" result         \
     " = " call "\n  output %y\n}\n"
 
+/* A box of a larger tensor of the same rank and type: where it begins there. */
+typedef struct tw_part {
+    bool of_input; /* the output is a box of the input, not the input one of the output */
+    int32_t begin[TW_MAX_RANK];
+} tw_part;
+
 typedef struct tw_opdef {
     uint16_t code; /* stable, 1..65535: it is written into plans */
     tw_op_kind kind;
@@ -132,6 +138,8 @@ typedef struct tw_opdef {
     bool (*lower)(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag);
     /* May the output lie exactly over input i (element for element, same size)? Default: no. */
     bool (*in_place)(const tw_node *node, int input);
+    /* Does it only join or cut, input i (present) and the output being box and whole? Default: no. */
+    bool (*part)(const tw_node *node, int input, tw_part *part);
     /* The scalar function of a LUT operator (attributes as the kernel's). Null for others. */
     float (*scalar)(float x, const void *attributes);
 

@@ -40,6 +40,19 @@ static tw_rowmap rows(const tw_node *node, int input, int axis)
     return tw_rows_mapped(1, s.step, (int64_t)s.step - 1 - s.begin, s.begin);
 }
 
+static bool part(const tw_node *node, int input, tw_part *part)
+{
+    const tw_shape *in = &node->in[input]->shape;
+    part->of_input = true;
+    for (int k = 0; k < in->rank; k++) {
+        tw_slice_axis s;
+        if (!tw_slice_resolve(node->attributes, in->rank, k, in->dim[k], &s) || s.step != 1)
+            return false;
+        part->begin[k] = s.begin;
+    }
+    return true;
+}
+
 /* clang-format off */
 static const char samples[] =
     TW_SAMPLE("rows", "f32[1,9,4]", "-3", "3", "", "Slice (%x) {begin=[0,2,1], size=[1,5,2]}")
@@ -58,6 +71,7 @@ const tw_opdef tw_op_slice = {
     .max_out = 1,
     .shape = shape,
     .rows = rows,
+    .part = part,
     .limits = "rows map where the step on the band axis is positive",
     .samples = samples,
     .onnx = "",

@@ -75,6 +75,16 @@ static int64_t above_by_rows(const tw_geometry *g)
     return most;
 }
 
+static tw_overlap overlap_of(const tw_geometry *g, tw_walk walk)
+{
+    if ((int64_t)g->rows.out * g->columns.out > MOST_PIXELS)
+        return (tw_overlap){false, 0, 0};
+    int64_t below = walk == TW_WALK_ROWS     ? below_by_rows(g)
+                    : walk == TW_WALK_COPIED ? below_by_pixels(g, 0)
+                                             : below_by_pixels(g, TW_PANEL_MOST_PIXELS);
+    return (tw_overlap){true, below, above_by_rows(g)};
+}
+
 tw_overlap tw_window_overlap(const tw_node *node, const tw_window_lists *lists,
                              const int32_t *kernel, tw_walk walk)
 {
@@ -95,10 +105,18 @@ tw_overlap tw_window_overlap(const tw_node *node, const tw_window_lists *lists,
     }
     g.in_pixel = (int64_t)in->dim[in->rank - 1] * tw_dtype_bytes(in->dtype);
     g.out_pixel = (int64_t)out->dim[out->rank - 1] * tw_dtype_bytes(out->dtype);
-    if ((int64_t)g.rows.out * g.columns.out > MOST_PIXELS)
+    return overlap_of(&g, walk);
+}
+
+tw_overlap tw_rows_overlap(const tw_shape *in, const tw_shape *out, tw_walk walk)
+{
+    static const tw_span single = {1, 1, 1, 1, 1, 0, 0};
+    tw_geometry g = {single, single, 0, 0};
+    int64_t channels = in->rank ? in->dim[in->rank - 1] : 1;
+    if (channels == 0 || tw_shape_elements(in) == 0 || tw_shape_elements(out) == 0)
         return (tw_overlap){false, 0, 0};
-    int64_t below = walk == TW_WALK_ROWS     ? below_by_rows(&g)
-                    : walk == TW_WALK_COPIED ? below_by_pixels(&g, 0)
-                                             : below_by_pixels(&g, TW_PANEL_MOST_PIXELS);
-    return (tw_overlap){true, below, above_by_rows(&g)};
+    g.columns.in = g.columns.out = (int32_t)(tw_shape_elements(in) / channels);
+    g.in_pixel = channels * tw_dtype_bytes(in->dtype);
+    g.out_pixel = (int64_t)tw_shape_bytes(out) / g.columns.out;
+    return overlap_of(&g, walk);
 }

@@ -31,6 +31,9 @@ typedef enum tw_walk {
 tw_overlap tw_window_overlap(const tw_node *node, const tw_window_lists *lists,
                              const int32_t *kernel, tw_walk walk);
 
+/* Of kernels that make row after row, each from the row of the same index, upwards whatever lies where. */
+tw_overlap tw_rows_overlap(const tw_shape *in, const tw_shape *out, tw_walk walk);
+
 /* Checks of operands that the multiply-accumulate operators share. */
 
 /* Of an operator on floats with int8 weights, which quantises an image as a whole. */

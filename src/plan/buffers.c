@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "plan/ends.h"
-#include "plan/schedule.h"
+#include "plan/joins.h"
 
 static uint32_t align_up(uint32_t bytes)
 {
@@ -70,6 +70,15 @@ static int *last_reads(const tw_schedule *s, tw_arena *arena)
     return last;
 }
 
+/* Has it all of its buffer, without gaps? */
+static bool is_plain(const tw_schedule *s, const tw_value *v)
+{
+    const tw_place *place = &s->places[v->index];
+    return place->offset == 0 && !place->stride &&
+           (place->buffer < 0 ||
+            s->buffers[place->buffer].bytes == align_up(tw_shape_bytes(&v->shape)));
+}
+
 /* The input that step `index` may write its first output over, or -1. A buffer's every reader so
  * far must be done: `last` is per value, so the root's own and all its views' must be over. */
 static int in_place_input(const tw_schedule *s, int index, const int *root_last)
@@ -80,7 +89,7 @@ static int in_place_input(const tw_schedule *s, int index, const int *root_last)
         return -1; /* in a rolling segment other readers of the input may still be behind */
     for (int i = 0; i < node->in_count; i++) {
         const tw_value *in = node->in[i];
-        if (!in || in->data || s->windows[in->index].rows)
+        if (!in || in->data || s->windows[in->index].rows || !is_plain(s, in))
             continue;
         int b = s->places[in->index].buffer;
         if (b < 0 || root_last[b] > index || !tw_may_lie_over(&s->steps[index], i) ||
@@ -110,7 +119,7 @@ static int overlapped_buffer(const tw_schedule *s, int index, const int *root_la
         return -1;
     int b = s->places[node->in[0]->index].buffer;
     if (b < 0 || root_last[b] > index || s->buffers[b].region != TW_REGION_FAST ||
-        s->windows[node->in[0]->index].rows)
+        s->windows[node->in[0]->index].rows || !is_plain(s, node->in[0]))
         return -1;
     for (int k = 1; k < node->in_count; k++)
         if (node->in[k] && s->places[node->in[k]->index].buffer == b)
@@ -120,7 +129,7 @@ static int overlapped_buffer(const tw_schedule *s, int index, const int *root_la
 
 static void name_value(tw_schedule *s, tw_value *v, int buffer, const tw_value *root)
 {
-    s->places[v->index] = (tw_place){buffer, root};
+    s->places[v->index] = (tw_place){buffer, root, 0, NULL};
 }
 
 static void place_view(tw_schedule *s, const tw_node *node, const int *last, int *root_last)
@@ -157,6 +166,74 @@ static void share_scratch(tw_schedule *s, int index)
     step->scratch = add_step_buffer(s, step->node->name, TW_BUFFER_SCRATCH, bytes, index);
 }
 
+/* A value inside another, whose buffer is made here if this is the first of it. */
+static void place_inside(tw_schedule *s, const tw_value *v, const tw_join *join, int index,
+                         const int *last, int *root_last)
+{
+    tw_place *whole = &s->places[join->whole->index];
+    if (whole->buffer < 0) {
+        whole->buffer = add_step_buffer(s, join->whole->name, TW_BUFFER_ACTIVATION,
+                                        tw_shape_bytes(&join->whole->shape), index);
+        root_last[whole->buffer] = last[join->whole->index];
+    }
+    s->places[v->index] = (tw_place){whole->buffer, v, join->offset, join->stride};
+    if (root_last[whole->buffer] < last[v->index])
+        root_last[whole->buffer] = last[v->index];
+    extend(s, v, index);
+}
+
+/* The first output of a step, in a buffer of its own or one that it shares. */
+static void place_output(tw_schedule *s, int index, tw_value *out, int shared, const int *last,
+                         int *root_last)
+{
+    const tw_window *window = &s->windows[out->index];
+    int b = shared >= 0 ? shared
+                        : add_step_buffer(s, out->name, TW_BUFFER_ACTIVATION,
+                                          kept_bytes(&s->steps[index], out, window), index);
+    name_value(s, out, b, out);
+    if (tw_is_slow(s, out))
+        s->buffers[b].region = TW_REGION_SLOW;
+    if (window->bed) {
+        s->buffers[b].bed = s->places[window->bed->index].buffer;
+        s->buffers[b].lead = window->lead;
+    }
+    if (shared < 0 || root_last[b] < last[out->index])
+        root_last[b] = last[out->index];
+    extend(s, out, index);
+}
+
+static void place_outputs(tw_schedule *s, int index, bool in_place, const int *last, int *root_last)
+{
+    tw_step *step = &s->steps[index];
+    const tw_node *node = step->node;
+    int over = in_place ? in_place_input(s, index, root_last) : -1;
+    int bed = in_place && over < 0 ? overlapped_buffer(s, index, root_last) : -1;
+    for (int i = 0; i < node->out_count; i++) {
+        tw_value *out = node->out[i];
+        if (!out)
+            continue;
+        const tw_value *under = s->windows[out->index].over;
+        const tw_join *join = in_place ? tw_join_of(s, out) : NULL;
+        int state = tw_state_written(s->graph, out), begun = s->places[out->index].buffer;
+        if (state >= 0) {
+            const tw_value *current = s->graph->states[state].current;
+            name_value(s, out, s->places[current->index].buffer, out);
+        } else if (under) { /* a rolling segment's in place: one window for both */
+            name_value(s, out, s->places[under->index].buffer, out);
+        } else if (join) {
+            place_inside(s, out, join, index, last, root_last);
+        } else {
+            bool shares = over >= 0 && begun < 0;
+            place_output(s, index, out, shares ? s->places[node->in[over]->index].buffer : begun,
+                         last, root_last);
+            if (bed >= 0 && begun < 0 && !tw_is_slow(s, out)) {
+                s->buffers[s->places[out->index].buffer].bed = bed;
+                s->buffers[s->places[out->index].buffer].overlap = &step->lowering.overlap;
+            }
+        }
+    }
+}
+
 static void place_step(tw_schedule *s, int index, bool in_place, const int *last, int *root_last)
 {
     tw_step *step = &s->steps[index];
@@ -164,43 +241,7 @@ static void place_step(tw_schedule *s, int index, bool in_place, const int *last
     for (int i = 0; i < node->in_count; i++)
         if (node->in[i])
             extend(s, node->in[i], index);
-    int over = in_place ? in_place_input(s, index, root_last) : -1;
-    int bed = in_place && over < 0 ? overlapped_buffer(s, index, root_last) : -1;
-    for (int i = 0; i < node->out_count; i++) {
-        tw_value *out = node->out[i];
-        if (!out)
-            continue;
-        int state = tw_state_written(s->graph, out);
-        if (state >= 0) {
-            const tw_value *current = s->graph->states[state].current;
-            name_value(s, out, s->places[current->index].buffer, out);
-            continue;
-        }
-        const tw_window *window = &s->windows[out->index];
-        if (window->over) { /* a rolling segment's in place: one window for both */
-            name_value(s, out, s->places[window->over->index].buffer, out);
-            continue;
-        }
-        int b = over >= 0 ? s->places[node->in[over]->index].buffer
-                          : add_step_buffer(s, out->name, TW_BUFFER_ACTIVATION,
-                                            kept_bytes(step, out, window), index);
-        name_value(s, out, b, out);
-        if (tw_is_slow(s, out)) {
-            s->buffers[b].region = TW_REGION_SLOW;
-            bed = -1;
-        }
-        if (bed >= 0) {
-            s->buffers[b].bed = bed;
-            s->buffers[b].overlap = &step->lowering.overlap;
-        }
-        if (window->bed) {
-            s->buffers[b].bed = s->places[window->bed->index].buffer;
-            s->buffers[b].lead = window->lead;
-        }
-        if (over < 0 || root_last[b] < last[out->index])
-            root_last[b] = last[out->index];
-        extend(s, out, index);
-    }
+    place_outputs(s, index, in_place, last, root_last);
     step->scratch = step->memory = -1;
     if (step->lowering.scratch)
         share_scratch(s, index);
@@ -228,7 +269,7 @@ void tw_plan_buffers(tw_schedule *s, bool in_place)
     s->places = tw_alloc_array(s->arena, (size_t)g->value_count + 1, sizeof *s->places);
     for (int v = 0; v < g->value_count; v++) {
         g->values[v]->index = v;
-        s->places[v] = (tw_place){-1, g->values[v]};
+        s->places[v] = (tw_place){-1, g->values[v], 0, NULL};
     }
     int *last = last_reads(s, scratch);
     /* Per buffer: the last read of anything in it. At most three buffers a node, one an input. */

@@ -4,6 +4,7 @@
 
 #include "base/diag.h"
 #include "plan/ends.h"
+#include "plan/joins.h"
 #include "plan/overlap.h"
 #include "plan/search.h"
 
@@ -129,6 +130,7 @@ static void drop_overlaps(tw_schedule *s)
 /* Buffers and addresses for the segments as they stand. */
 static void place_segments(tw_schedule *s)
 {
+    tw_plan_joins(s);
     make_buffers(s);
     place_all(s, NODES);
     if (s->region_bytes[TW_REGION_FAST] <= tw_live_peak(s, false, NULL))
@@ -207,14 +209,38 @@ static void drop_beds(tw_schedule *s)
     place_segments(s);
 }
 
+static bool keep_if_less(const tw_schedule *s, tw_kept *least, tw_arena *arena)
+{
+    if (tw_fast_total(s) >= least->total)
+        return false;
+    keep(s, least, arena);
+    return true;
+}
+
+/* Does any preference within this budget take less than the least so far? */
+static bool try_budget(tw_schedule *s, tw_search *search, int64_t budget, tw_kept *least,
+                       tw_arena *arena)
+{
+    bool better = false;
+    for (tw_prefer prefer = 0; prefer <= TW_PREFER_SPEED; prefer++) {
+        int64_t limit = budget - s->region_bytes[TW_REGION_STATE] - (int64_t)sizeof(tw_context);
+        if (!tw_search_apply(search, limit, prefer, s))
+            continue;
+        place_segments(s);
+        better |= keep_if_less(s, least, arena);
+    }
+    return better;
+}
+
 /* The segmentation of least memory as placed. The search prices windows by closed forms and bytes
  * without gaps; each answer that was placed corrects its prices, so it is asked a few times, first
  * without and then with results in the place of what they consume. Whole execution is among the
  * candidates. */
 static void find_least(tw_schedule *s, tw_search *search, tw_kept *least, tw_arena *arena)
 {
-    enum { SETTLE = 48, SETTLE_AT = 2, BEDS_AT = 4, TRIES = 10 };
+    enum { SETTLE = 48, SETTLE_AT = 2, BEDS_AT = 4, TRIES = 10, BUDGETS = 6 };
     bool better = true;
+    uint32_t whole = 0;
     for (int tries = 0; tries < TRIES; tries++) {
         tw_prefer prefer = tries == 0 ? TW_PREFER_SPEED : TW_PREFER_MEMORY;
         if (tries == BEDS_AT)
@@ -228,26 +254,17 @@ static void find_least(tw_schedule *s, tw_search *search, tw_kept *least, tw_are
         place_segments(s);
         if (tries >= BEDS_AT && s->region_bytes[TW_REGION_FAST] > tw_live_peak(s, false, NULL))
             drop_beds(s);
-        better = tw_fast_total(s) < least->total;
-        if (better)
-            keep(s, least, arena);
+        better = keep_if_less(s, least, arena);
+        whole = tries == 0 ? tw_fast_total(s) : whole;
     }
     /* Segmentations of equal bytes differ in the gaps their addresses leave: those that a budget of the
      * least would bring are tried too, or a larger budget could end below it. */
-    for (better = true; better;) {
-        better = false;
-        for (tw_prefer prefer = 0; prefer <= TW_PREFER_SPEED; prefer++) {
-            int64_t limit = (int64_t)least->total - s->region_bytes[TW_REGION_STATE] -
-                            (int64_t)sizeof(tw_context);
-            if (!tw_search_apply(search, limit, prefer, s))
-                continue;
-            place_segments(s);
-            if (tw_fast_total(s) >= least->total)
-                continue;
-            keep(s, least, arena);
-            better = true;
-        }
-    }
+    while (try_budget(s, search, least->total, least, arena))
+        ;
+    /* What joining saves depends on what else is whole: the prices know the step alone. */
+    uint32_t low = least->total;
+    for (int part = 1; s->joins && part <= BUDGETS; part++)
+        (void)try_budget(s, search, low + (int64_t)(whole - low) * part / BUDGETS, least, arena);
 }
 
 /* The preferred segmentation within the budget. The search counts bytes, the addresses may lose a few

@@ -424,6 +424,24 @@ static int64_t saved_in_place(const tw_scene *scene, int step)
     return 0;
 }
 
+/* One step whole that joins or cuts: what it makes may lie where its input is, or the other way round
+ * (plan/joins.h). What that costs elsewhere, the placement shows. */
+static int64_t saved_by_joining(const tw_scene *scene, int step)
+{
+    const tw_node *node = scene->schedule->steps[step].node;
+    int out = node->op->part && node->out_count == 1 ? scene->makes[step][0] : -1;
+    for (int i = 0; out >= 0 && i < node->in_count; i++) {
+        tw_part part = {0};
+        int in = scene->reads[step][i].value;
+        if (in < 0 || scene->reads[step][i].view || !node->op->part(node, i, &part))
+            return 0;
+        if (part.of_input ? scene->values[out].last == scene->schedule->step_count
+                          : scene->values[in].maker < 0 || scene->values[in].last > step)
+            return 0;
+    }
+    return out < 0 ? 0 : scene->values[out].bytes;
+}
+
 int64_t tw_scene_bytes(const tw_scene *scene, int from, int to, const tw_roll *roll)
 {
     int64_t bytes = scene->base[from], scratch = 0;
@@ -438,8 +456,8 @@ int64_t tw_scene_bytes(const tw_scene *scene, int from, int to, const tw_roll *r
         for (int i = 0; i < scene->schedule->steps[from].node->out_count; i++)
             if (scene->makes[from][i] >= 0)
                 bytes += scene->values[scene->makes[from][i]].bytes;
-        int64_t in_place = saved_in_place(scene, from);
-        bytes -= in_place ? in_place : saved_over_input(scene, from);
+        int64_t in_place = saved_in_place(scene, from), joined = saved_by_joining(scene, from);
+        bytes -= in_place ? in_place : joined ? joined : saved_over_input(scene, from);
     }
     tw_segment segment = {from, to - from, 0, 0, -1};
     return bytes + scratch + aligned(tw_counter_bytes(scene->schedule, &segment));

@@ -26,6 +26,8 @@ typedef struct tw_buffer {
 typedef struct tw_place {
     int buffer;           /* index, or -1: a constant */
     const tw_value *root; /* the value that owns the bytes: itself, or what it is a view of */
+    int64_t offset;       /* bytes from the buffer's beginning, and strides: of a value that lies */
+    const int32_t *stride; /* inside another (plan/joins.h); null: it has no gaps */
 } tw_place;
 
 /* How a target's own kernel runs a step, or why none does. */
@@ -33,6 +35,8 @@ typedef struct tw_native_lowering {
     tw_lowering lowering; /* kernel null: the portable one runs it */
     const char *why;
 } tw_native_lowering;
+
+typedef struct tw_join tw_join;
 
 typedef struct tw_step {
     tw_node *node;
@@ -48,6 +52,7 @@ typedef struct tw_step {
     bool at_once; /* all rows in one firing */
     bool alone;   /* it has an output that is complete only at its end: it rolls with nobody */
     bool apart;   /* its result is not to lie over its input */
+    bool joined;  /* it joins or cuts, and the parts lie inside the whole: it moves nothing */
     tw_rowmap map[TW_MAX_OPERANDS]; /* of the inputs */
     int segment;
     int scratch, memory; /* buffers, or -1; the steps of a segment share one scratch */
@@ -84,6 +89,7 @@ typedef struct tw_schedule {
     tw_place *places;              /* by value->index */
     tw_window *windows;            /* by value->index */
     const bool *slow; /* by value->index: whole tensors that lie in slow memory; or null */
+    tw_join *joins;   /* by value->index, or null: what may lie inside what */
     tw_buffer *buffers;
     int buffer_count, buffer_capacity;
     int counters; /* the buffer of the row counters */
@@ -114,6 +120,8 @@ static inline bool tw_may_lie_over(const tw_step *step, int i)
 {
     return i < 32 && (step->over >> i & 1u);
 }
+/* Does the step's kernel take its operands with the strides that the joins give them? */
+bool tw_step_takes(const tw_schedule *schedule, const tw_step *step);
 /* The order of the steps: low peak (plan/order). */
 bool tw_plan_order(tw_schedule *schedule, tw_diag *diag);
 /* Segments and bands: one segment a step, whole; with options->random_bands, random runs of steps

@@ -5,7 +5,7 @@
 
 #include "base/diag.h"
 #include "plan/ends.h"
-#include "plan/schedule.h"
+#include "plan/joins.h"
 
 static tw_rowmap rows_of(const tw_node *node, int input, int axis)
 {
@@ -83,7 +83,8 @@ static void choose_rows(tw_step *step)
 
 /* The kernel's own check, run here on the very call that the loader will build: a plan that its
  * loader would refuse is never written. */
-static bool is_checked(const tw_step *step, const tw_lowering *l, uint64_t *work)
+static bool is_checked(const tw_schedule *s, const tw_step *step, const tw_lowering *l,
+                       uint64_t *work)
 {
     const tw_node *node = step->node;
     tw_tensor tensors[TW_MAX_OPERANDS];
@@ -99,6 +100,9 @@ static bool is_checked(const tw_step *step, const tw_lowering *l, uint64_t *work
             tw_lowered_input(node, l, i, &tensors[i]);
         else
             tensors[i] = tw_tensor_of(v);
+        const tw_join *join = tw_join_of(s, v);
+        if (join && join->stride)
+            memcpy(tensors[i].stride, join->stride, sizeof tensors[i].stride);
         int axis = step->axis < (int)tensors[i].rank ? step->axis : 0;
         int32_t rows = tensors[i].dim[axis];
         views[i] = (tw_view){&tensors[i], NULL, axis, 0, rows, 0, rows};
@@ -122,14 +126,30 @@ static bool is_checked(const tw_step *step, const tw_lowering *l, uint64_t *work
     return l->kernel->check(&call, work) == TW_OK;
 }
 
-static bool check_step(tw_step *step, tw_diag *diag)
+bool tw_step_takes(const tw_schedule *s, const tw_step *step)
 {
     const tw_node *node = step->node;
-    const int count = node->in_count + node->out_count;
+    bool gaps = false;
+    uint64_t work;
+    for (int i = 0; i < node->in_count + node->out_count; i++) {
+        const tw_value *v = i < node->in_count ? node->in[i] : node->out[i - node->in_count];
+        const tw_join *join = v ? tw_join_of(s, v) : NULL;
+        gaps |= join && join->stride;
+    }
+    for (int t = 1; gaps && t < s->target_count; t++)
+        if (step->native[t - 1].lowering.kernel)
+            return false; /* libraries want tensors without gaps */
+    return !gaps || is_checked(s, step, &step->lowering, &work);
+}
+
+static bool check_step(const tw_schedule *s, tw_step *step, tw_diag *diag)
+{
+    const tw_node *node = step->node;
+    int count = node->in_count + node->out_count;
     if (count > (int)TW_MAX_OPERANDS)
         return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
                        "%d operands; at most %u are supported", count, TW_MAX_OPERANDS);
-    if (is_checked(step, &step->lowering, &step->work))
+    if (is_checked(s, step, &step->lowering, &step->work))
         return true;
     char in[96], out[96];
     tw_shape_text(&node->in[0]->shape, in, sizeof in);
@@ -157,7 +177,7 @@ static void lower_native(tw_schedule *s, tw_step *step, const tw_target *target,
     uint32_t aliases = 0;
     uint64_t work = 0;
     native->why = tw_lower_native(target, node, &step->lowering, s->arena, l, &aliases);
-    if (!native->why && (!is_checked(step, l, &work) || work != step->work))
+    if (!native->why && (!is_checked(s, step, l, &work) || work != step->work))
         native->why = "the library's kernel does not take these shapes";
     else if (!native->why && (step->over & ~aliases) && is_state(s->graph, node))
         native->why = "the result is written over a state, which the library's kernel cannot do";
@@ -165,6 +185,13 @@ static void lower_native(tw_schedule *s, tw_step *step, const tw_target *target,
         l->kernel = NULL;
     else
         step->over &= aliases;
+}
+
+/* What both kernels allow. */
+static tw_overlap narrower(tw_overlap a, tw_overlap b)
+{
+    return (tw_overlap){a.may && b.may, a.below > b.below ? a.below : b.below,
+                        a.above > b.above ? a.above : b.above};
 }
 
 /* The step's lowering by every target but the portable kernels. */
@@ -178,6 +205,8 @@ static void lower_natives(tw_schedule *s, tw_step *step)
     for (int t = 1; t < s->target_count; t++) {
         tw_native_lowering *native = &step->native[t - 1];
         lower_native(s, step, &s->targets[t], native);
+        if (!native->why)
+            step->lowering.overlap = narrower(step->lowering.overlap, native->lowering.overlap);
         if (!native->why && native->lowering.scratch > scratch)
             scratch = native->lowering.scratch;
         if (!native->why && native->lowering.memory > memory)
@@ -202,7 +231,7 @@ bool tw_plan_steps(tw_schedule *schedule, const tw_compile_options *options, tw_
         if (!tw_lower(node, schedule->arena, &step->lowering, diag))
             return false;
         choose_rows(step);
-        if (!check_step(step, diag))
+        if (!check_step(schedule, step, diag))
             return false;
         lower_natives(schedule, step);
         if (options->progress)

@@ -87,6 +87,18 @@ static int rows_present(const tw_view *out, const tw_view *in, const tw_move *m,
            (m->axis[k] != in->axis || tw_holds(in, low, high - low + 1));
 }
 
+/* Is every element where it goes? */
+static int is_there(const tw_walk *w)
+{
+    int32_t k;
+    if (w->to != w->from)
+        return 0;
+    for (k = 0; k < w->rank; k++)
+        if (w->extent[k] > 1 && w->to_step[k] != w->from_step[k])
+            return 0;
+    return 1;
+}
+
 tw_status tw_move_elements(const tw_view *out, const tw_view *in, const tw_move *m)
 {
     const uint32_t bytes = tw_dtype_bytes(out->tensor->dtype);
@@ -106,7 +118,7 @@ tw_status tw_move_elements(const tw_view *out, const tw_view *in, const tw_move 
         tw_walk_axis(
             &w, m->extent[k], tw_step(out->tensor->stride[k], bytes),
             m->extent[k] == 1 ? 0 : tw_step(in->tensor->stride[m->axis[k]], bytes) * m->step[k]);
-    if (tw_walk_open(&w))
+    if (tw_walk_open(&w) && !is_there(&w))
         tw_move_walk(&w, bytes);
     return TW_OK;
 }

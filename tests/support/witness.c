@@ -45,7 +45,7 @@ static uint32_t index_of(const tw_tensor *t)
     return (uint32_t)(t - now.model.tensors);
 }
 
-/* Bytes of a row of a view, and of all its rows: they stand side by side. */
+/* Bytes of a row of a view, and of all its rows, without gaps. */
 static size_t row_bytes(const tw_view *v)
 {
     int32_t rows = v->tensor->rank ? v->tensor->dim[v->axis] : 1;
@@ -55,6 +55,42 @@ static size_t row_bytes(const tw_view *v)
 static size_t view_bytes(const tw_view *v)
 {
     return row_bytes(v) * (size_t)v->rows;
+}
+
+/* From the first byte to the last, gaps included. */
+static size_t span_bytes(const tw_view *v)
+{
+    size_t last = 0;
+    for (int k = 0; k < (int)v->tensor->rank; k++)
+        last += (size_t)((k == v->axis ? v->rows : v->tensor->dim[k]) - 1) *
+                (size_t)v->tensor->stride[k];
+    return (last + 1) * tw_dtype_bytes(v->tensor->dtype);
+}
+
+/* Copy the elements of a view to memory without gaps, or (back) from memory laid out like the view's own,
+ * `other`. */
+static void each_element(const tw_view *v, uint8_t *dense, uint8_t *other)
+{
+    const tw_tensor *t = v->tensor;
+    size_t each = tw_dtype_bytes(t->dtype), count = view_bytes(v) / each;
+    const uint8_t *from = v->data;
+    for (size_t i = 0; i < count; i++) {
+        size_t left = i, at = 0;
+        for (int k = (int)t->rank - 1; k >= 0; k--) {
+            size_t dim = (size_t)(k == v->axis ? v->rows : t->dim[k]);
+            at += left % dim * (size_t)t->stride[k];
+            left /= dim;
+        }
+        memcpy(dense ? dense + i * each : other + at * each, from + at * each, each);
+    }
+}
+
+static uint8_t *packed(const tw_view *v)
+{
+    uint8_t *dense = malloc(view_bytes(v) + 1u);
+    assert_non_null(dense);
+    each_element(v, dense, NULL);
+    return dense;
 }
 
 static bool is_present(const tw_view *v)
@@ -103,9 +139,11 @@ static void check_inputs(const tw_call *call)
         const uint8_t *made = is_present(v) ? made_of(v->tensor) : NULL;
         if (is_present(v) && !made)
             fail_msg("%s: call %d reads a tensor that nothing made", now.what, now.seen->calls);
-        if (made && memcmp(v->data, made + row_bytes(v) * (size_t)v->row, view_bytes(v)) != 0)
+        uint8_t *has = made ? packed(v) : NULL;
+        if (made && memcmp(has, made + row_bytes(v) * (size_t)v->row, view_bytes(v)) != 0)
             fail_msg("%s: step %u, rows %d+%d: input %u is not what was made", now.what,
                      now.context.error_step, (int)v->row, (int)v->rows, i);
+        free(has);
     }
 }
 
@@ -115,6 +153,9 @@ static void count_sharing(const tw_call *call)
     for (uint32_t i = 0; i < call->in_count; i++) {
         const tw_view *in = &call->in[i], *out = &call->out[0];
         if (!is_present(in) || !is_present(out))
+            continue;
+        now.seen->strided += !tw_is_dense(in->tensor) || !tw_is_dense(out->tensor);
+        if (!tw_is_dense(in->tensor) || !tw_is_dense(out->tensor))
             continue;
         const uint8_t *all = region_at(in->tensor->region) + in->tensor->offset;
         bool now_read = meets(out->data, view_bytes(out), in->data, view_bytes(in));
@@ -143,7 +184,7 @@ static tw_status run_apart(const tw_kernel *kernel, const tw_call *call, tw_view
     for (uint32_t i = 0; i < count; i++) {
         apart[i] = call->in[i]; /* outputs stand behind inputs */
         if (is_present(&apart[i]))
-            apart[i].data = copy_of(call->in[i].data, view_bytes(&call->in[i]));
+            apart[i].data = copy_of(call->in[i].data, span_bytes(&call->in[i]));
     }
     copy.in = apart;
     copy.out = apart + call->in_count;
@@ -161,8 +202,7 @@ static void check_rest(const tw_call *call)
     uint8_t *arena = region_at(FAST);
     for (uint32_t i = 0; i < call->out_count; i++)
         if (is_present(&call->out[i]) && call->out[i].tensor->region == FAST)
-            memcpy(now.before + ((uint8_t *)call->out[i].data - arena), call->out[i].data,
-                   view_bytes(&call->out[i]));
+            each_element(&call->out[i], NULL, now.before + ((uint8_t *)call->out[i].data - arena));
     if (call->scratch_bytes)
         memcpy(now.before + ((uint8_t *)call->scratch - arena), call->scratch, call->scratch_bytes);
     if (call->memory_bytes)
@@ -186,10 +226,13 @@ static tw_status observe(int slot, const tw_call *call)
         const tw_view *out = &call->out[i];
         if (!is_present(out))
             continue;
-        if (memcmp(out->data, apart[call->in_count + i].data, view_bytes(out)) != 0)
+        uint8_t *has = packed(out), *want = packed(&apart[call->in_count + i]);
+        if (memcmp(has, want, view_bytes(out)) != 0)
             fail_msg("%s: step %u, rows %d+%d: another result than with memory of its own",
                      now.what, now.context.error_step, (int)out->row, (int)out->rows);
-        make(out->tensor, row_bytes(out) * (size_t)out->row, out->data, view_bytes(out));
+        make(out->tensor, row_bytes(out) * (size_t)out->row, has, view_bytes(out));
+        free(has);
+        free(want);
     }
     for (i = 0; i < call->in_count + call->out_count; i++)
         if (is_present(&apart[i]))

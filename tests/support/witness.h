@@ -12,6 +12,7 @@ typedef struct tw_witnessed {
     int overlapped; /* of which wrote into memory that one of their inputs was read from */
     int replaced; /* of which wrote where a byte had been that the model's input or an earlier step
                        made and that was not needed any more */
+    int strided;  /* operands that lie inside another tensor with gaps */
 } tw_witnessed;
 
 /* Run on random inputs; any contradiction stops the test, naming `what`. For plans without states. */

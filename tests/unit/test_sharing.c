@@ -57,11 +57,13 @@ static void no_needed_byte_is_overwritten(void **state)
         assert_true(observe(m.text, &options, &rolled) > 0);
     }
     print_message("whole: %d calls, %d over their input; rolling: %d calls, %d over their input, "
-                  "%d over consumed rows\n",
-                  whole.calls, whole.overlapped, rolled.calls, rolled.overlapped, rolled.replaced);
+                  "%d over consumed rows; %d operands inside another tensor\n",
+                  whole.calls, whole.overlapped, rolled.calls, rolled.overlapped, rolled.replaced,
+                  whole.strided + rolled.strided);
     assert_true(whole.overlapped > network_count() / 2);
     assert_true(rolled.overlapped > network_count());
     assert_true(rolled.replaced > network_count());
+    assert_true(whole.strided > network_count() / 10);
 }
 
 /* A chain of layers of one shape stays where it is: every second one goes back up. */
@@ -96,11 +98,60 @@ static void chains_do_not_wander(void **state)
     tw_compiled_free(&compiled);
 }
 
+/* Two branches are made inside what joins them; two halves are read inside what they are cut from. */
+static const char branches[] =
+    "graph \"branches\" {\n  input %x : s8[1,16,16,8] quant(scale=0.1, zero=0)\n"
+    "  const %u : s8[8,3,3,8] quant(scale=0.02, zero=0) = random 1 -128 128\n"
+    "  const %v : s8[8,1,1,8] quant(scale=0.02, zero=0) = random 2 -128 128\n"
+    "  %a : s8[1,16,16,8] quant(scale=0.1, zero=0) = Conv(%x, %u) {pad_begin=[1,1], "
+    "pad_end=[1,1]}\n"
+    "  %b : s8[1,16,16,8] quant(scale=0.1, zero=0) = Conv(%x, %v)\n"
+    "  %y : s8[1,16,16,16] quant(scale=0.1, zero=0) = Concat(%a, %b) {axis=3}\n"
+    "  output %y\n}\n";
+static const char halves[] =
+    "graph \"halves\" {\n  input %x : s8[1,16,16,8] quant(scale=0.1, zero=0)\n"
+    "  const %u : s8[32,1,1,8] quant(scale=0.02, zero=0) = random 1 -128 128\n"
+    "  const %v : s8[4,3,3,16] quant(scale=0.02, zero=0) = random 2 -128 128\n"
+    "  %a : s8[1,16,16,32] quant(scale=0.1, zero=0) = Conv(%x, %u)\n"
+    "  %b : s8[1,16,16,16] quant(scale=0.1, zero=0) = Slice(%a) {begin=[0,0,0,0], "
+    "size=[1,16,16,16]}\n"
+    "  %c : s8[1,16,16,16] quant(scale=0.1, zero=0) = Slice(%a) {begin=[0,0,0,16], "
+    "size=[1,16,16,16]}\n"
+    "  %d : s8[1,16,16,4] quant(scale=0.1, zero=0) = Conv(%b, %v) {pad_begin=[1,1], "
+    "pad_end=[1,1]}\n"
+    "  %e : s8[1,16,16,4] quant(scale=0.1, zero=0) = Conv(%c, %v) {pad_begin=[1,1], "
+    "pad_end=[1,1]}\n"
+    "  %y : s8[1,16,16,4] quant(scale=0.1, zero=0) = Add(%d, %e)\n  output %y\n}\n";
+
+static void parts_lie_inside(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint32_t most; /* activations, every layer whole */
+    } cases[] = {{branches, 2048 + 4096}, {halves, 8192 + 2 * 1024}};
+    for (int i = 0; i < 2; i++) {
+        tw_compile_options options;
+        tw_compiled compiled;
+        tw_witnessed seen = {0};
+        tw_compile_options_default(&options);
+        options.prefer = TW_PREFER_SPEED;
+        tw_test_compile(cases[i].text, &options, &compiled);
+        if (compiled.report.memory.activations > cases[i].most)
+            fail_msg("%u bytes, at most %u:\n%s", compiled.report.memory.activations, cases[i].most,
+                     cases[i].text);
+        tw_witness(&compiled, cases[i].text, &seen);
+        assert_true(seen.strided > 0);
+        tw_compiled_free(&compiled);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_needed_byte_is_overwritten),
         cmocka_unit_test(chains_do_not_wander),
+        cmocka_unit_test(parts_lie_inside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
