@@ -232,7 +232,6 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *l, tw_diag 
     const uint32_t state = (uint32_t)node->in[0]->shape.dim[0] * (uint32_t)w->dim[1];
     l->memory = (uint32_t)tw_lstm_cell_offset(state, tw_dtype_bytes(node->in[0]->shape.dtype)) +
                 state * (real ? 4u : 2u);
-    l->scratch = (uint32_t)w->dim[1] * TW_LSTM_GATES * (real ? 4u : 2u);
     return real || lower_integer(node, arena, l, diag);
 }
 

@@ -1,4 +1,4 @@
-/* Long short-term memory, step by step. Gates of one step stand in scratch, h and c in memory. */
+/* Long short-term memory, step by step. h and c stand in memory. */
 #include "ops/lstm_job.h"
 
 #include "ops/codes.h"
@@ -63,6 +63,7 @@ static float dot_f32(const float *a, const float *b, int32_t count)
     return sum;
 }
 
+/* Every output reads all of h: it changes when y is whole. */
 static void step_f32(const tw_lstm_job *job, const float *x, float *h, float *c, float *y)
 {
     const tw_lstm_attributes *a = (const tw_lstm_attributes *)job->call->attributes;
@@ -70,21 +71,23 @@ static void step_f32(const tw_lstm_job *job, const float *x, float *h, float *c,
                 *r = (const float *)job->call->in[2].data;
     const tw_view *bias = tw_lstm_operand(job->call, 3);
     const int32_t n = job->outputs;
-    float *gate = (float *)job->call->scratch;
-    for (int32_t k = 0; k < TW_LSTM_GATES * n; k++) {
-        float sum = dot_f32(x, w + (ptrdiff_t)k * job->inputs, job->inputs);
-        if (bias)
-            sum += ((const float *)bias->data)[k];
-        sum += dot_f32(h, r + (ptrdiff_t)k * n, n);
-        gate[k] = k / n == TW_LSTM_CELL ? tw_tanhf(sum) : tw_sigmoidf(sum);
-    }
-    for (int32_t k = 0; k < n; k++) {
-        float cell = gate[TW_LSTM_FORGET * n + k] * c[k] + gate[k] * gate[TW_LSTM_CELL * n + k];
+    for (int32_t o = 0; o < n; o++) {
+        float gate[TW_LSTM_GATES];
+        for (int32_t g = 0; g < TW_LSTM_GATES; g++) {
+            const ptrdiff_t k = (ptrdiff_t)g * n + o;
+            float sum = dot_f32(x, w + k * job->inputs, job->inputs);
+            if (bias)
+                sum += ((const float *)bias->data)[k];
+            sum += dot_f32(h, r + k * n, n);
+            gate[g] = g == TW_LSTM_CELL ? tw_tanhf(sum) : tw_sigmoidf(sum);
+        }
+        float cell = gate[TW_LSTM_FORGET] * c[o] + gate[0] * gate[TW_LSTM_CELL];
         if (a->cell_clip > 0.0f)
             cell = tw_clampf(cell, -a->cell_clip, a->cell_clip);
-        c[k] = cell;
-        h[k] = y[k] = gate[TW_LSTM_OUTPUT * n + k] * tw_tanhf(cell);
+        c[o] = cell;
+        y[o] = gate[TW_LSTM_OUTPUT] * tw_tanhf(cell);
     }
+    memcpy(h, y, (size_t)n * sizeof *h);
 }
 
 static tw_status run_f32(const tw_call *call)
@@ -172,8 +175,7 @@ static tw_status check_f32(const tw_call *call, uint64_t *work)
     if (tw_lstm_operand(call, 3) && !tw_lstm_is_dense(&call->in[3], TW_F32, 2, bias))
         return TW_E_CHECK;
     return tw_lstm_cell_offset(tw_lstm_state(call), 4) + tw_lstm_state(call) * 4u <=
-                       call->memory_bytes &&
-                   (uint64_t)n * TW_LSTM_GATES * 4u <= call->scratch_bytes
+                   call->memory_bytes
                ? TW_OK
                : TW_E_CHECK;
 }

@@ -1,6 +1,6 @@
 /* Long short-term memory on int8 or int16 with int8 weights, step by step, as TFLite's
- * UNIDIRECTIONAL_SEQUENCE_LSTM: only the sums of the gates differ, int8's have 32 bits, int16's 64. Gates
- * of one step stand in scratch, h and c in memory. */
+ * UNIDIRECTIONAL_SEQUENCE_LSTM: only the sums of the gates differ, int8's have 32 bits, int16's 64. h and c
+ * stand in memory. */
 #include "ops/codes.h"
 #include "ops/lstm_job.h"
 #include "ops/product_s16.h"
@@ -41,7 +41,7 @@ static const uint16_t *table_of(const tw_call *call)
     return (const uint16_t *)call->blobs[TW_LSTM_BLOB_SIGMOID].data;
 }
 
-/* Gate g of output k / TW_LSTM_GATES, from the parts that x and h add, both of 16 bits. */
+/* Gate g from the parts that x and h add, both of 16 bits. */
 static int16_t gate_of(const uint16_t *table, int32_t g, int32_t a, int32_t b)
 {
     const int32_t sum = clamp_s16(clamp_s16(a) + clamp_s16(b));
@@ -49,65 +49,57 @@ static int16_t gate_of(const uint16_t *table, int32_t g, int32_t a, int32_t b)
                                        : tw_sigmoid_s16(table, sum, 3, 0));
 }
 
-static void gates_s8(const tw_lstm_job *job, const int8_t *x, const int8_t *h, int16_t *gate)
+/* Gate g of output o. */
+static int16_t gate_s8(const tw_lstm_job *job, const int8_t *x, const int8_t *h, int32_t g,
+                       int32_t o)
 {
     const tw_blob *blob = job->call->blobs;
     const tw_lstm_scales *s = scales_of(job->call);
-    const int32_t *bias = (const int32_t *)blob[TW_LSTM_BLOB_BIAS].data;
-    const int32_t *h_bias = (const int32_t *)blob[TW_LSTM_BLOB_H_BIAS].data;
-    const int8_t *w = (const int8_t *)job->call->in[1].data;
-    const int8_t *r = (const int8_t *)job->call->in[2].data;
-    const int32_t n = job->outputs;
-    for (int32_t g = 0, k = 0; g < TW_LSTM_GATES; g++)
-        for (int32_t o = 0; o < n; o++, k++) {
-            int32_t a = dot_s8(x, w + (ptrdiff_t)k * job->inputs, job->inputs, bias[k]);
-            int32_t b = dot_s8(h, r + (ptrdiff_t)k * n, n, h_bias[k]);
-            gate[k] = gate_of(table_of(job->call), g, rescaled(a, &s->x[g]), rescaled(b, &s->h[g]));
-        }
+    const int32_t n = job->outputs, k = g * n + o;
+    const int8_t *w = (const int8_t *)job->call->in[1].data + (ptrdiff_t)k * job->inputs;
+    const int8_t *r = (const int8_t *)job->call->in[2].data + (ptrdiff_t)k * n;
+    int32_t a = dot_s8(x, w, job->inputs, ((const int32_t *)blob[TW_LSTM_BLOB_BIAS].data)[k]);
+    int32_t b = dot_s8(h, r, n, ((const int32_t *)blob[TW_LSTM_BLOB_H_BIAS].data)[k]);
+    return gate_of(table_of(job->call), g, rescaled(a, &s->x[g]), rescaled(b, &s->h[g]));
 }
 
-static void gates_s16(const tw_lstm_job *job, const int16_t *x, const int16_t *h, int16_t *gate)
+static int16_t gate_s16(const tw_lstm_job *job, const int16_t *x, const int16_t *h, int32_t g,
+                        int32_t o)
 {
     const tw_lstm_scales *s = scales_of(job->call);
-    const int64_t *bias = (const int64_t *)job->call->blobs[TW_LSTM_BLOB_BIAS].data;
-    const int8_t *w = (const int8_t *)job->call->in[1].data;
-    const int8_t *r = (const int8_t *)job->call->in[2].data;
-    const int32_t n = job->outputs;
-    for (int32_t g = 0, k = 0; g < TW_LSTM_GATES; g++)
-        for (int32_t o = 0; o < n; o++, k++) {
-            uint64_t a =
-                (uint64_t)bias[k] + tw_dot_s16(x, w + (ptrdiff_t)k * job->inputs, job->inputs);
-            uint64_t b = tw_dot_s16(h, r + (ptrdiff_t)k * n, n);
-            gate[k] = gate_of(table_of(job->call), g, rescaled_wide(a, &s->x[g]),
-                              rescaled_wide(b, &s->h[g]));
-        }
+    const int32_t n = job->outputs, k = g * n + o;
+    const int8_t *w = (const int8_t *)job->call->in[1].data + (ptrdiff_t)k * job->inputs;
+    const int8_t *r = (const int8_t *)job->call->in[2].data + (ptrdiff_t)k * n;
+    const int64_t bias = ((const int64_t *)job->call->blobs[TW_LSTM_BLOB_BIAS].data)[k];
+    uint64_t a = (uint64_t)bias + tw_dot_s16(x, w, job->inputs), b = tw_dot_s16(h, r, n);
+    return gate_of(table_of(job->call), g, rescaled_wide(a, &s->x[g]), rescaled_wide(b, &s->h[g]));
 }
 
-/* x, h and y: int16 where `wide`, else int8. */
+/* x, h and y: int16 where `wide`, else int8. Every output reads all of h: it changes when y is whole. */
 static void step(const tw_lstm_job *job, int wide, const void *x, void *h, int16_t *c, void *y)
 {
     const tw_lstm_scales *s = scales_of(job->call);
     const uint16_t *table = table_of(job->call);
     const int32_t n = job->outputs, zero = job->y->tensor->zero_point;
-    int16_t *gate = (int16_t *)job->call->scratch;
-    if (wide)
-        gates_s16(job, (const int16_t *)x, (const int16_t *)h, gate);
-    else
-        gates_s8(job, (const int8_t *)x, (const int8_t *)h, gate);
     for (int32_t k = 0; k < n; k++) {
-        int32_t kept = clamp_s16(rescaled(gate[TW_LSTM_FORGET * n + k] * c[k], &s->forget));
-        int32_t added = clamp_s16(rescaled(gate[k] * gate[TW_LSTM_CELL * n + k], &s->input));
+        int16_t gate[TW_LSTM_GATES];
+        for (int32_t g = 0; g < TW_LSTM_GATES; g++)
+            gate[g] = wide ? gate_s16(job, (const int16_t *)x, (const int16_t *)h, g, k)
+                           : gate_s8(job, (const int8_t *)x, (const int8_t *)h, g, k);
+        int32_t kept = clamp_s16(rescaled(gate[TW_LSTM_FORGET] * c[k], &s->forget));
+        int32_t added = clamp_s16(rescaled(gate[0] * gate[TW_LSTM_CELL], &s->input));
         int32_t cell = clamp_s16(kept + added), out;
         if (s->clip > 0)
             cell = tw_clamp_s32(cell, -s->clip, s->clip);
         c[k] = (int16_t)cell;
         out = tw_tanh_s16(table, cell, s->tanh_multiplier, s->tanh_shift);
-        out = rescaled(out * gate[TW_LSTM_OUTPUT * n + k], &s->output) + zero;
+        out = rescaled(out * gate[TW_LSTM_OUTPUT], &s->output) + zero;
         if (wide)
-            ((int16_t *)h)[k] = ((int16_t *)y)[k] = (int16_t)clamp_s16(out);
+            ((int16_t *)y)[k] = (int16_t)clamp_s16(out);
         else
-            ((int8_t *)h)[k] = ((int8_t *)y)[k] = (int8_t)tw_clamp_s32(out, INT8_MIN, INT8_MAX);
+            ((int8_t *)y)[k] = (int8_t)tw_clamp_s32(out, INT8_MIN, INT8_MAX);
     }
+    memcpy(h, y, (size_t)n * (wide ? 2 : 1));
 }
 
 static tw_status run(const tw_call *call, int wide)
@@ -186,10 +178,8 @@ static tw_status check(const tw_call *call, int wide, uint64_t *work)
         !are_scales((const tw_lstm_scales *)blob[TW_LSTM_BLOB_SCALES].data, wide ? 14 : 30) ||
         !tw_sigmoid_rises((const uint16_t *)blob[TW_LSTM_BLOB_SIGMOID].data))
         return TW_E_CHECK;
-    return tw_lstm_cell_offset(state, bytes) + state * 2u <= call->memory_bytes &&
-                   gates * 2u <= call->scratch_bytes
-               ? TW_OK
-               : TW_E_CHECK;
+    return tw_lstm_cell_offset(state, bytes) + state * 2u <= call->memory_bytes ? TW_OK
+                                                                                : TW_E_CHECK;
 }
 
 static tw_status check_s8(const tw_call *call, uint64_t *work)
