@@ -30,6 +30,19 @@ static int add_value(tw_scene *scene, int *index_of, const tw_value *v, int make
     return scene->value_count - 1;
 }
 
+/* May a step that shares no segment run in bands? What it makes are rows, and states complete at its end. */
+static bool has_bands(const tw_schedule *s, const tw_step *step)
+{
+    const tw_node *node = step->node;
+    for (int i = 0; i < node->out_count; i++) {
+        const tw_value *v = node->out[i];
+        bool final = node->op->final_output && node->op->final_output(node, i);
+        if (v && final != (tw_state_written(s->graph, v) >= 0))
+            return false;
+    }
+    return !step->at_once && !step->accumulates && step->extent > 1;
+}
+
 static void add_step(tw_scene *scene, int step, int *index_of)
 {
     tw_schedule *s = scene->schedule;
@@ -40,6 +53,7 @@ static void add_step(tw_scene *scene, int step, int *index_of)
     scene->makes[step] = makes;
     scene->alone[step] =
         s->steps[step].at_once || s->steps[step].alone || s->steps[step].extent == 0;
+    scene->banded[step] = has_bands(s, &s->steps[step]);
     scene->first_make[step] = scene->value_count;
     for (int i = 0; i < node->in_count; i++) {
         const tw_value *root = node->in[i] ? tw_view_root(node->in[i]) : NULL;
@@ -97,6 +111,7 @@ void tw_scene_build(tw_scene *scene, tw_schedule *s, tw_arena *arena)
     scene->first_make = tw_alloc_array(arena, steps, sizeof *scene->first_make);
     scene->base = tw_alloc_array(arena, steps + 1, sizeof *scene->base);
     scene->alone = tw_alloc_array(arena, steps, sizeof *scene->alone);
+    scene->banded = tw_alloc_array(arena, steps, sizeof *scene->banded);
     scene->windows = tw_alloc_array(arena, values, sizeof *scene->windows);
     int *index_of = tw_alloc_array(arena, values, sizeof *index_of);
     for (int i = 0; i < g->value_count; i++)
@@ -191,7 +206,7 @@ static bool add_roll_step(const tw_scene *scene, int from, int to, int step, tw_
     r->reads = tw_alloc_array(arena, (size_t)s->node->in_count + 1, sizeof *r->reads);
     r->writes = tw_alloc_array(arena, (size_t)s->node->out_count + 1, sizeof *r->writes);
     r->extent = s->extent;
-    r->band = band < s->extent && !scene->alone[step] ? band : s->extent;
+    r->band = band < s->extent && (!scene->alone[step] || scene->banded[step]) ? band : s->extent;
     r->accumulates = s->accumulates;
     for (int i = 0; i < s->node->in_count; i++) {
         int v = scene->reads[step][i].value;
@@ -241,7 +256,7 @@ bool tw_scene_roll(const tw_scene *scene, int from, int to, int32_t band, tw_rol
 {
     int streams = 0;
     for (int i = from; i < to; i++) {
-        bool alone = scene->alone[i] && (to - from > 1 || is_fed(scene, i));
+        bool alone = scene->alone[i] && (to - from > 1 || (is_fed(scene, i) && !scene->banded[i]));
         if (alone || scene->schedule->steps[i].axis != scene->schedule->steps[from].axis)
             return false;
         streams += scene->schedule->steps[i].node->out_count;

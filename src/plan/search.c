@@ -108,7 +108,7 @@ tw_search *tw_search_open(const tw_scene *scene, tw_arena *arena)
                                     .cost = price(scene, to - 1, to, NULL)});
         for (int from = to - 1; from >= 0 && to - from <= longest; from--) {
             int32_t tallest = 0;
-            if ((scene->alone[from] && (from < to - 1 || !by_rows)) ||
+            if ((scene->alone[from] && (from < to - 1 || !(by_rows || scene->banded[from]))) ||
                 scene->schedule->steps[from].axis != scene->schedule->steps[to - 1].axis)
                 break;
             for (int i = from; i < to; i++)
