@@ -31,8 +31,9 @@ void tw_resizing_begin(tw_resizing *r, const tw_shape *x)
 
 bool tw_resizing_scale(tw_builder *b, const tw_shape *x, tw_resizing *r, int axis, float scale)
 {
-    double size = floor((double)scale * x->dim[axis]);
-    if (!(scale > 0) || !(size <= INT32_MAX))
+    /* In float, as every other reader of such scales has it: 5 elements at 1.4 are 7, not 6.9999999. */
+    float size = floorf(scale * (float)x->dim[axis]);
+    if (!(scale > 0) || !(size < (float)INT32_MAX))
         return tw_fail(b->diag, TW_CODE_FAILED, b->node, NULL, "axis %d has scale %g in scales",
                        axis, (double)scale);
     r->scale[axis] = scale;

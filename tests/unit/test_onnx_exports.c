@@ -1,6 +1,6 @@
 /* Small networks as exporters and quantisers write them, compiled and run whole and in bands, against
- * what ONNX Runtime computes of them. The scripts that made them are scripts/fixtures/onnx_quantised.py
- * and onnx_exports.py. */
+ * what ONNX Runtime computes of them. The scripts that made them are scripts/fixtures/onnx_exports.py,
+ * onnx_tf2onnx.py and onnx_quantised.py. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -31,8 +31,15 @@ static void quantised(void **state)
     run_folder("tests/data/onnx-quantised", 49);
 }
 
+static void tensorflow(void **state)
+{
+    (void)state;
+    run_folder("tests/data/onnx-tf2onnx", 98);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pytorch), cmocka_unit_test(quantised)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pytorch), cmocka_unit_test(quantised),
+                                       cmocka_unit_test(tensorflow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
