@@ -30,7 +30,7 @@ typedef struct tw_cli {
     const char *const *operands;
     int operand_count;
     tw_option_values options[TW_OPTION_COUNT];
-    bool json_wanted;
+    bool json_wanted, json_lines; /* lines: one object a line, of which the last is `json` */
     json_t *json; /* the object printed at the end when it is wanted; an error is added to it */
     tw_diag diag;
 } tw_cli;

@@ -43,7 +43,8 @@ void cli_finish(tw_cli *cli)
     if (cli->diag.code != TW_CODE_OK)
         json_object_set_new(cli->json, "error", json_error(&cli->diag));
     if (cli->json_wanted) {
-        json_dumpf(cli->json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+        size_t form = cli->json_lines ? JSON_COMPACT : JSON_INDENT(2);
+        json_dumpf(cli->json, stdout, form | JSON_REAL_PRECISION(9));
         putchar('\n');
     }
     if (fflush(stdout) != 0 || ferror(stdout))
@@ -58,7 +59,7 @@ void cli_finish(tw_cli *cli)
 
 static bool progress_shown; /* of this process's terminal */
 
-static double seconds(void)
+double cli_seconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -69,7 +70,7 @@ void cli_progress(void *user, const char *stage, double fraction)
 {
     static double start, last;
     (void)user;
-    double now = seconds();
+    double now = cli_seconds();
     if (start == 0)
         start = now;
     if (now - start < 1 || now - last < 0.1 || !isatty(STDERR_FILENO))

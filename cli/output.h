@@ -15,6 +15,9 @@ void cli_print_warning(void *user, const char *text);
 void cli_finish(tw_cli *cli);
 
 /* Progress on a terminal, from the second second on. Fits tw_compile_options.progress. */
+/* A monotonic clock. */
+double cli_seconds(void);
+
 void cli_progress(void *user, const char *stage, double fraction);
 /* Wipes the progress line, if there is one. */
 void cli_progress_end(void);

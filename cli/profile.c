@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "ops/op.h"
 #include "output.h"
@@ -14,13 +13,6 @@ cli_profile cli_profile_new(tw_cli *cli, const tw_session *session)
     return (cli_profile){.session = session,
                          .seconds = tw_alloc_array(cli->arena, steps, sizeof(double)),
                          .firings = tw_alloc_array(cli->arena, steps, sizeof(uint64_t))};
-}
-
-double cli_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 int cli_profile_hook(void *user, tw_context *context, const tw_firing *firing)

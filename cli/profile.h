@@ -12,9 +12,6 @@ typedef struct cli_profile {
     double last;       /* when the latest firing ended; the caller sets it when a run starts */
 } cli_profile;
 
-/* A monotonic clock. */
-double cli_seconds(void);
-
 /* Empty; arrays in cli->arena. */
 cli_profile cli_profile_new(tw_cli *cli, const tw_session *session);
 

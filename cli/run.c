@@ -1,9 +1,8 @@
 /* run: execute a plan or a model on the host, with the objects that the device runs. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "graph/number.h"
+#include "follow.h"
 #include "model.h"
 #include "ops/op.h"
 #include "output.h"
@@ -11,19 +10,6 @@
 #include "streams.h"
 
 /* ---- results ---- */
-
-static void print_values(const tw_tensor *tensor, const uint8_t *data)
-{
-    enum { MOST = 12 };
-    char text[TW_NUMBER_TEXT];
-    tw_dtype dtype = (tw_dtype)tensor->dtype;
-    uint32_t each = tw_dtype_bytes(dtype), count = tw_tensor_bytes(tensor) / each;
-    for (uint32_t i = 0; i < count && i < MOST; i++) {
-        tw_number_print(dtype, data + i * each, text);
-        printf(" %s", text);
-    }
-    printf("%s\n", count > MOST ? " ..." : "");
-}
 
 static void report_outputs(tw_cli *cli, const cli_job *job)
 {
@@ -42,7 +28,7 @@ static void report_outputs(tw_cli *cli, const cli_job *job)
             continue;
         printf("%s %s %s:", cli_visible(name, visible), tw_dtype_name((tw_dtype)t->dtype),
                cli_shape_text(t->rank, t->dim, shape));
-        print_values(t, job->outputs[i] + (job->steps - 1) * tw_tensor_bytes(t));
+        cli_print_values(t, job->outputs[i] + (job->steps - 1) * tw_tensor_bytes(t));
     }
     json_object_set_new(cli->json, "outputs", outputs);
     json_object_set_new(cli->json, "memory", cli_json_memory(&session->model));
@@ -68,6 +54,8 @@ static bool run_session(tw_cli *cli, tw_session *session)
 {
     uint64_t steps = 1;
     const char **files;
+    if (cli_has(cli, TW_OPTION_follow))
+        return cli_follow(cli, session);
     cli_profile profile = cli_profile_new(cli, session);
     if (!cli_whole(cli, TW_OPTION_steps, 1, CLI_MAX_STEPS, &steps))
         return false;
@@ -100,11 +88,11 @@ static bool run(tw_cli *cli)
 }
 
 static const tw_option_id options[] = {
-    TW_OPTION_input,        TW_OPTION_output,      TW_OPTION_steps,       TW_OPTION_feed,
-    TW_OPTION_profile,      TW_OPTION_memory,      TW_OPTION_input_shape, TW_OPTION_io_layout,
-    TW_OPTION_input_rows,   TW_OPTION_output_rows, TW_OPTION_backend,     TW_OPTION_prefer,
-    TW_OPTION_random_bands, TW_OPTION_state,       TW_OPTION_constant,    TW_OPTION_json,
-    TW_OPTION_COUNT};
+    TW_OPTION_input,       TW_OPTION_output,    TW_OPTION_steps,        TW_OPTION_feed,
+    TW_OPTION_follow,      TW_OPTION_hop,       TW_OPTION_profile,      TW_OPTION_memory,
+    TW_OPTION_input_shape, TW_OPTION_io_layout, TW_OPTION_input_rows,   TW_OPTION_output_rows,
+    TW_OPTION_backend,     TW_OPTION_prefer,    TW_OPTION_random_bands, TW_OPTION_state,
+    TW_OPTION_constant,    TW_OPTION_json,      TW_OPTION_COUNT};
 
 const tw_command tw_command_run = {
     .name = "run",
@@ -118,7 +106,8 @@ const tw_command tw_command_run = {
         "  tilewright run model.twp --input x.npy --output y.npy\n"
         "  tilewright run model.onnx --input image=cat.bin --profile\n"
         "  tilewright run cell.twp --steps 50 --input x.bin --feed h_out=h_in --output y.bin\n"
-        "  tilewright run cell.onnx --steps 50 --input x.bin --state h_out=h_in --output y.bin\n",
+        "  tilewright run cell.onnx --steps 50 --input x.bin --state h_out=h_in --output y.bin\n"
+        "  arecord -q -r 16000 -f S16_LE -t wav | tilewright run vad.twp --follow - --hop 512\n",
     .options = options,
     .least_operands = 1,
     .most_operands = 1,

@@ -9,7 +9,7 @@
 #include "host/compare.h"
 #include "import/tensor_file.h"
 #include "model.h"
-#include "profile.h"
+#include "output.h"
 
 static tw_shape shape_of(const tw_tensor *tensor)
 {
@@ -162,6 +162,19 @@ bool cli_write_stream(tw_cli *cli, const char *path, const tw_tensor *tensor, ui
     return tw_npy_write(path, &shape, data, &cli->diag);
 }
 
+void cli_print_values(const tw_tensor *tensor, const uint8_t *data)
+{
+    enum { MOST = 12 };
+    char text[TW_NUMBER_TEXT];
+    tw_dtype dtype = (tw_dtype)tensor->dtype;
+    uint32_t each = tw_dtype_bytes(dtype), count = tw_tensor_bytes(tensor) / each;
+    for (uint32_t i = 0; i < count && i < MOST; i++) {
+        tw_number_print(dtype, data + i * each, text);
+        printf(" %s", text);
+    }
+    printf("%s\n", count > MOST ? " ..." : "");
+}
+
 /* ---- jobs ---- */
 
 cli_job cli_job_new(tw_cli *cli, tw_session *session, uint64_t steps)
@@ -235,7 +248,7 @@ void cli_job_fill_random(tw_cli *cli, cli_job *job, uint64_t seed)
 }
 
 /* Every input has a source. A link's input starts at zero. */
-static bool complete(tw_cli *cli, cli_job *job)
+bool cli_job_complete(tw_cli *cli, cli_job *job)
 {
     const tw_model *model = &job->session->model;
     for (int i = 0; i < job->link_count; i++)
@@ -284,7 +297,7 @@ static void get_outputs(cli_job *job, uint64_t step)
 bool cli_job_run(tw_cli *cli, cli_job *job)
 {
     const tw_model *model = &job->session->model;
-    if (!complete(cli, job))
+    if (!cli_job_complete(cli, job))
         return false;
     for (uint32_t i = 0; i < model->output_count; i++) {
         uint64_t bytes = job->steps * tw_tensor_bytes(tw_output_tensor(model, i));

@@ -40,6 +40,9 @@ void cli_job_fill_random(tw_cli *cli, cli_job *job, uint64_t seed);
 /* What an input gets at a step: dense. Of a linked one only after the run. */
 const uint8_t *cli_job_input(const cli_job *job, uint32_t index, uint64_t step);
 
+/* Does every input have data or a link? Said otherwise. A link without data starts at zero. */
+bool cli_job_complete(tw_cli *cli, cli_job *job);
+
 /* Put every input, all of which must have data or a link, where the run of a step reads it. */
 void cli_job_set_inputs(const cli_job *job, uint64_t step);
 
@@ -54,6 +57,9 @@ bool cli_bind_files(tw_cli *cli, tw_option_id option, const tw_session *session,
 /* Read a file of one tensor like `tensor` or of `steps` of them. */
 bool cli_read_stream(tw_cli *cli, const char *path, const tw_tensor *tensor, uint64_t steps,
                      cli_stream *stream);
+
+/* The first elements of a dense tensor, and the end of the line. */
+void cli_print_values(const tw_tensor *tensor, const uint8_t *data);
 
 /* Write `steps` tensors to .npy (with a leading axis of steps, when there are several) or raw. */
 bool cli_write_stream(tw_cli *cli, const char *path, const tw_tensor *tensor, uint64_t steps,

@@ -41,7 +41,8 @@ if(TW_CLI)
     target_link_libraries(${name} PRIVATE ${CMOCKA} ${JANSSON})
     add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(${name} PROPERTIES TIMEOUT 900
-      ENVIRONMENT "TILEWRIGHT=${PROJECT_BINARY_DIR}/tilewright")
+      ENVIRONMENT
+      "TILEWRIGHT=${PROJECT_BINARY_DIR}/tilewright;TILEWRIGHT_SOURCE=${PROJECT_SOURCE_DIR}")
   endforeach()
 endif()
 

@@ -110,8 +110,12 @@ static void print_float(int format, const void *element, char text[TW_NUMBER_TEX
         snprintf(text, TW_NUMBER_TEXT, "%.*g", digits, value);
         store_float(dtype, text, &end, &back);
         if (load_bits(dtype, &back) == bits)
-            return;
+            break;
     }
+    /* 10 is as short as 1e+01, and no less exact. */
+    const char *power = strstr(text, "e+0");
+    if (power && power[3] <= '4')
+        snprintf(text, TW_NUMBER_TEXT, "%.*g", power[3] - '0' + 1, value);
 }
 
 static bool is_signed(tw_dtype dtype)
