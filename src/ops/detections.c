@@ -11,7 +11,7 @@ static bool shape(const tw_shape_call *call)
 {
     const tw_detections_attributes *a = call->attributes;
     const tw_shape *x = &call->in[0]->shape, *s = &call->in[1]->shape, *n = &call->in[2]->shape;
-    const int64_t most = (int64_t)a->most * tw_detections_per_box(a);
+    const int64_t most = tw_detections_room(a);
     if (x->dtype != TW_F32 || s->dtype != TW_F32 || n->dtype != TW_F32)
         return TW_SHAPE_UNSUPPORTED(call, "operands of %s, %s and %s; put Dequantize before them",
                                     tw_dtype_name(x->dtype), tw_dtype_name(s->dtype),

@@ -1,7 +1,8 @@
 /* The boxes of a detector that remain: TensorFlow Lite's TFLite_Detection_PostProcess.
  *
  *     Detections(x, s, a)   x f32 [1, N, K]   s f32 [1, N, C]   a f32 [N, 4]
- *                           out  boxes [1, D, 4], classes [1, D], scores [1, D], count [1], all f32
+ *                           out  boxes [1, D, 4], classes [1, D], scores [1, D], count [1], all f32,
+ *                           D = most * per_box
  *
  * x, K >= 4, says each box by its centre and size relative to its anchor (both y, x, height, width); s its
  * score in each class, with one in front where C is `classes` + 1: no class at all. A box of
@@ -9,7 +10,9 @@
  * is kept if no box with a higher score that is kept overlaps it by more than `overlap`, intersection over
  * union. Fast: a box's score is its best class's, `most` boxes are kept, and each gives its `per_box` best
  * classes. Regular: in every class by itself, at most `per_class` boxes; of all the `most` best are kept.
- * Of equal scores the earlier box, and the earlier class, comes first. Behind the last: zeros. */
+ * Of equal scores the earlier box, and the earlier class, comes first. The count is of boxes; behind the last:
+ * zeros. (With more than one class a box, the Micro kernel counts classes and leaves gaps; this is TensorFlow
+ * Lite's.) */
 #ifndef TW_OPS_DETECTIONS_H
 #define TW_OPS_DETECTIONS_H
 
@@ -33,11 +36,14 @@
 /* clang-format on */
 TW_ATTRIBUTE_STRUCT(detections, TW_DETECTIONS_ATTRIBUTES);
 
-/* Classes that a box gives. */
-static inline int32_t tw_detections_per_box(const tw_detections_attributes *a)
+/* Detections that there is room for; classes that a box gives. */
+static inline int64_t tw_detections_room(const tw_detections_attributes *a)
 {
-    if (a->regular)
-        return 1;
+    return (int64_t)a->most * a->per_box;
+}
+
+static inline int32_t tw_detections_of_box(const tw_detections_attributes *a)
+{
     return a->per_box < a->classes ? a->per_box : a->classes;
 }
 

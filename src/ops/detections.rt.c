@@ -1,4 +1,4 @@
-/* Detections: kernel. In: boxes, scores and anchors, whole and dense. Out: detections, whole. The best box
+/* Detections: kernel. In: boxes, scores and anchors, whole. Out: detections, whole. The best box
  * that is left is taken again and again, and takes those away that it overlaps: no list is sorted. */
 #include "ops/detections.h"
 
@@ -9,8 +9,9 @@
 typedef struct tw_detector {
     const tw_detections_attributes *a;
     const float *x, *s;
-    int32_t boxes, width, columns; /* of x and of s */
-    int32_t first;                 /* column of the first class */
+    int32_t boxes, columns; /* columns: of s */
+    int32_t first;          /* column of the first class */
+    int32_t step;           /* from box to box of x */
     tw_box *box;
     float *best;
     tw_detection *found;
@@ -31,7 +32,7 @@ static tw_status decode(const tw_detector *d, const float *anchor)
     const tw_detections_attributes *a = d->a;
     int32_t i;
     for (i = 0; i < d->boxes; i++, anchor += 4) {
-        const float *x = d->x + i * d->width;
+        const float *x = d->x + tw_steps(i, d->step);
         const float y = x[0] / a->y_scale * anchor[2] + anchor[0];
         const float z = x[1] / a->x_scale * anchor[3] + anchor[1];
         const float high = half_of(x[2], a->h_scale, anchor[2]);
@@ -148,6 +149,7 @@ static void choose_fast(tw_detector *d)
 
 typedef struct tw_detected {
     float *box, *class_index, *score;
+    int32_t step; /* from box to box */
 } tw_detected;
 
 /* Where output i's elements go; null: nobody reads it. */
@@ -158,7 +160,7 @@ static float *result(const tw_call *call, uint32_t i)
 
 static void put(const tw_detector *d, const tw_detected *to, int32_t at, tw_detection one)
 {
-    memcpy(to->box + 4 * at, &d->box[one.box], sizeof(tw_box));
+    memcpy(to->box + tw_steps(at, to->step), &d->box[one.box], sizeof(tw_box));
     if (to->class_index)
         to->class_index[at] = (float)one.class_index;
     if (to->score)
@@ -178,46 +180,51 @@ static int32_t next_class(const tw_detector *d, const float *score, int32_t befo
     return best;
 }
 
-/* The box's best classes, from detection `at` on; how many. */
-static int32_t put_classes(const tw_detector *d, const tw_detected *to, int32_t at, int32_t box)
+/* The box's best classes, from detection `at` on. */
+static void put_classes(const tw_detector *d, const tw_detected *to, int32_t at, int32_t box)
 {
     const float *score = d->s + box * d->columns + d->first;
     tw_detection one;
     int32_t k;
     one.box = box;
     one.class_index = -1;
-    for (k = 0; k < tw_detections_per_box(d->a); k++) {
+    for (k = 0; k < tw_detections_of_box(d->a); k++) {
         one.class_index = next_class(d, score, one.class_index);
         if (one.class_index < 0)
-            break; /* scores that are no numbers */
+            return; /* scores that are no numbers */
         one.score = score[one.class_index];
         put(d, to, at + k, one);
     }
-    return k;
+}
+
+static void clear(float *to, int32_t elements)
+{
+    if (to)
+        memset(to, 0, (size_t)elements * sizeof *to);
 }
 
 static void put_all(const tw_call *call, const tw_detector *d)
 {
-    tw_detected to;
-    const int32_t most = call->out[0].tensor->dim[1];
+    const int32_t room = (int32_t)tw_detections_room(d->a);
     float *count = result(call, 3);
-    int32_t i, at = 0;
+    tw_detected to;
+    int32_t i;
     to.box = result(call, 0);
     to.class_index = result(call, 1);
     to.score = result(call, 2);
+    to.step = call->out[0].tensor->stride[1];
+    for (i = 0; i < room; i++)
+        clear(to.box + tw_steps(i, to.step), 4);
+    clear(to.class_index, room);
+    clear(to.score, room);
     for (i = 0; i < d->count; i++) {
         if (d->a->regular)
-            put(d, &to, at++, d->found[i]);
+            put(d, &to, i, d->found[i]);
         else
-            at += put_classes(d, &to, at, d->found[i].box);
+            put_classes(d, &to, i * d->a->per_box, d->found[i].box);
     }
-    memset(to.box + 4 * at, 0, (size_t)(most - at) * sizeof(tw_box));
-    if (to.class_index)
-        memset(to.class_index + at, 0, (size_t)(most - at) * sizeof(float));
-    if (to.score)
-        memset(to.score + at, 0, (size_t)(most - at) * sizeof(float));
     if (count)
-        count[0] = (float)at;
+        count[0] = (float)d->count;
 }
 
 /* ---- the kernel ---- */
@@ -244,7 +251,7 @@ static tw_status run(const tw_call *call)
     d.x = (const float *)call->in[0].data;
     d.s = (const float *)call->in[1].data;
     d.boxes = call->in[0].tensor->dim[1];
-    d.width = call->in[0].tensor->dim[2];
+    d.step = call->in[0].tensor->stride[1];
     d.columns = call->in[1].tensor->dim[2];
     d.first = d.columns - d.a->classes;
     d.box = (tw_box *)call->scratch;
@@ -262,12 +269,21 @@ static tw_status run(const tw_call *call)
     return TW_OK;
 }
 
-/* Present and dense f32 of these extents. */
-static int is(const tw_view *v, int rank, int32_t one, int32_t two)
+/* Present f32 of rank 3, [1, rows, columns], whose rows may lie apart. */
+static int is_rows(const tw_view *v, int32_t rows, int32_t columns)
 {
     const tw_tensor *t = v->tensor;
-    return tw_extents_check(v, TW_F32, rank, rank) && tw_is_dense(t) && t->dim[rank - 1] == two &&
-           (rank < 2 || t->dim[rank - 2] == one) && (rank < 3 || t->dim[0] == 1);
+    return tw_operand_check(v, TW_F32, 3, 3) && t->dim[0] == 1 && t->dim[1] == rows &&
+           t->dim[2] == columns;
+}
+
+/* Present and dense f32 whose last extents are these, all before them 1. */
+static int is_dense(const tw_view *v, int rank, int32_t rows, int32_t columns)
+{
+    const tw_tensor *t = v->tensor;
+    return tw_extents_check(v, TW_F32, rank, rank) && tw_is_dense(t) &&
+           t->dim[rank - 1] == columns && (rank < 2 || t->dim[rank - 2] == rows) &&
+           (rank < 3 || t->dim[0] == 1);
 }
 
 static int check_attributes(const tw_detections_attributes *a)
@@ -279,11 +295,11 @@ static int check_attributes(const tw_detections_attributes *a)
 static int check_results(const tw_call *call, int32_t most)
 {
     uint32_t i;
-    if (call->out_count < 1 || call->out_count > 4 || !is(&call->out[0], 3, most, 4))
+    if (call->out_count < 1 || call->out_count > 4 || !is_rows(&call->out[0], most, 4))
         return 0;
     for (i = 1; i < call->out_count; i++)
         if (call->out[i].tensor &&
-            !(i == 3 ? is(&call->out[i], 1, 1, 1) : is(&call->out[i], 2, 1, most)))
+            !(i == 3 ? is_dense(&call->out[i], 1, 1, 1) : is_dense(&call->out[i], 2, 1, most)))
             return 0;
     return 1;
 }
@@ -299,10 +315,10 @@ static tw_status check(const tw_call *call, uint64_t *work)
         return TW_E_CHECK;
     x = call->in[0].tensor;
     s = call->in[1].tensor;
-    most = (int64_t)a->most * tw_detections_per_box(a);
+    most = tw_detections_room(a);
     if (x->dim[2] < 4 || (s->dim[2] != a->classes && s->dim[2] != a->classes + 1) ||
-        !is(&call->in[0], 3, x->dim[1], x->dim[2]) || !is(&call->in[1], 3, x->dim[1], s->dim[2]) ||
-        !is(&call->in[2], 2, x->dim[1], 4) || most > TW_DETECTIONS_MOST ||
+        !is_rows(&call->in[0], x->dim[1], x->dim[2]) ||
+        !is_dense(&call->in[1], 3, x->dim[1], s->dim[2]) || !is_dense(&call->in[2], 2, x->dim[1], 4) || most > TW_DETECTIONS_MOST ||
         !check_results(call, (int32_t)most) ||
         call->scratch_bytes < tw_detections_scratch(a, x->dim[1]))
         return TW_E_CHECK;
