@@ -318,7 +318,8 @@ static tw_status check(const tw_call *call, uint64_t *work)
     most = tw_detections_room(a);
     if (x->dim[2] < 4 || (s->dim[2] != a->classes && s->dim[2] != a->classes + 1) ||
         !is_rows(&call->in[0], x->dim[1], x->dim[2]) ||
-        !is_dense(&call->in[1], 3, x->dim[1], s->dim[2]) || !is_dense(&call->in[2], 2, x->dim[1], 4) || most > TW_DETECTIONS_MOST ||
+        !is_dense(&call->in[1], 3, x->dim[1], s->dim[2]) ||
+        !is_dense(&call->in[2], 2, x->dim[1], 4) || most > TW_DETECTIONS_MOST ||
         !check_results(call, (int32_t)most) ||
         call->scratch_bytes < tw_detections_scratch(a, x->dim[1]))
         return TW_E_CHECK;
