@@ -299,6 +299,17 @@ static void print_attributes(const tw_opdef *op)
     }
 }
 
+/* The back ends that have kernels of their own for an operator; the rest fall back. */
+static void print_natives(const tw_row *row)
+{
+    const char *between = "";
+    for (int i = 1; i < tw_backend_count; i++)
+        if (strcmp(backend_answer(row, tw_backends[i]), "native") == 0) {
+            printf("%s%s", between, tw_backends[i]->name);
+            between = ", ";
+        }
+}
+
 static void print_ir_markdown(const tw_table *table)
 {
     static const struct {
@@ -314,10 +325,12 @@ static void print_ir_markdown(const tw_table *table)
         {TW_HOST, "Lowered while compiling", "Folded or rewritten before planning."},
     };
     puts("## The IR\n\nTypes are the kernels' signatures: `s8` is int8 with scales (TFLite "
-         "arithmetic), `s8x` and `s16x` plain\nintegers, `any` every type.");
+         "arithmetic), `s8x` and `s16x` plain\nintegers, `any` every type. Every operator has "
+         "portable kernels; *native* names the back ends "
+         "with\nkernels of their own, `codegen --explain` the reason where a step falls back.");
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        printf("\n### %s\n\n%s\n\n| operator | formula | types | attributes | limits |\n"
-               "|---|---|---|---|---|\n",
+        printf("\n### %s\n\n%s\n\n| operator | formula | types | attributes | native | limits |\n"
+               "|---|---|---|---|---|---|\n",
                kinds[k].title, kinds[k].about);
         for (int i = 0; i < table->count; i++) {
             const tw_row *row = &table->rows[i];
@@ -327,6 +340,8 @@ static void print_ir_markdown(const tw_table *table)
             print_cell(row->op->formula ? row->op->formula : "");
             printf(" | %s | ", row->types);
             print_attributes(row->op);
+            fputs(" | ", stdout);
+            print_natives(row);
             fputs(" | ", stdout);
             print_cell(row->limits);
             puts(" |");

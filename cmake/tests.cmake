@@ -23,6 +23,15 @@ foreach(source IN LISTS TW_UNIT)
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
 endforeach()
 
+# With CMSIS-NN built for this machine, its back end's test runs it (cmake/FindCMSISNN.cmake).
+list(APPEND CMAKE_MODULE_PATH ${PROJECT_SOURCE_DIR}/cmake)
+set(CMSIS_NN_TARGET host)
+find_package(CMSISNN QUIET)
+if(CMSISNN_FOUND)
+  target_link_libraries(test_cmsis_nn PRIVATE
+    -Wl,--whole-archive ${CMSISNN_LIBRARY} -Wl,--no-whole-archive)
+endif()
+
 # Single-operator plans for test firmware (tests/device/qemu).
 add_executable(device-pack tests/device/pack.c)
 target_compile_options(device-pack PRIVATE ${TW_HOST_FLAGS})

@@ -182,6 +182,7 @@ const char *tw_lower_native(const tw_target *target, const tw_node *node,
     const char *why = "the library has no kernel for this operator";
     *lowering = *portable;
     lowering->kernel = NULL;
+    lowering->overlap.may = false; /* unless `prepare` knows better */
     for (const tw_native *const *at = target->backend->natives; *at; at++) {
         const tw_native *native = *at;
         if (operator_of(native) != node->op->code || (why = cannot(native, &n)) != NULL)

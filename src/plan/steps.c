@@ -211,6 +211,8 @@ static void lower_natives(tw_schedule *s, tw_step *step)
             scratch = native->lowering.scratch;
         if (!native->why && native->lowering.memory > memory)
             memory = native->lowering.memory;
+        if (!native->why && !native->lowering.overlap.may)
+            step->lowering.overlap.may = false;
     }
     step->lowering.scratch = scratch;
     step->lowering.memory = memory;

@@ -182,17 +182,36 @@ static void close_bands(tw_operation *p)
     p->out.band = NULL;
 }
 
+/* Whose kernels are tried; null: the portable ones. */
+static const tw_target *target_tried;
+static uint32_t aliases_tried;
+
+static void lower(tw_operation *p, tw_arena *arena)
+{
+    const tw_opdef *op = p->node->op;
+    tw_lowering portable = {0};
+    tw_diag diag = {0};
+    const char *why;
+    if (!(op->lower ? op->lower : tw_lower_default)(p->node, arena, &portable, &diag))
+        fail_msg("%s: %s", op->name, diag.message);
+    p->lowering = portable;
+    if (!target_tried)
+        return;
+    why = tw_lower_native(target_tried, p->node, &portable, arena, &p->lowering, &aliases_tried);
+    if (why)
+        fail_msg("%s: declined: %s", op->name, why);
+}
+
 static void begin(tw_operation *p, const tw_node *node, int axis, uint64_t *state, bool gaps)
 {
     const tw_opdef *op = node->op;
-    tw_diag diag = {0};
     uint64_t work = 0;
     memset(p, 0, sizeof *p);
     p->node = node;
     p->axis = axis;
     tw_arena *arena = tw_arena_new(); /* prepared tables; freed by end */
-    if (!(op->lower ? op->lower : tw_lower_default)(node, arena, &p->lowering, &diag))
-        fail_msg("%s: %s", op->name, diag.message);
+    gaps = gaps && !target_tried;
+    lower(p, arena);
     for (int i = 0; i < node->in_count; i++) {
         tw_operand_run *o = &p->in[i];
         o->map = tw_rows_whole();
@@ -436,6 +455,7 @@ int tw_operate_bands(const tw_node *node, uint64_t *state)
     for (int i = 0; node->op->in_place && i < node->in_count; i++) {
         begin(&p, node, 0, state, false);
         if (node->in[i] && node->op->in_place(node, i) &&
+            (!target_tried || (aliases_tried >> i & 1u)) &&
             tw_shape_bytes(&node->in[i]->shape) == tw_shape_bytes(&node->out[0]->shape)) {
             run_in_place(&p, i);
             compare(&p, "in place");
@@ -464,5 +484,24 @@ int tw_operate_bands(const tw_node *node, uint64_t *state)
         }
         end(&p);
     }
+    return banded;
+}
+
+int tw_operate_native(const tw_node *node, const tw_target *target, uint64_t *state,
+                      const char **why)
+{
+    tw_arena *arena = tw_arena_new();
+    tw_lowering portable = {0}, native;
+    tw_diag diag = {0};
+    int banded = -1;
+    *why = "the portable kernels do not take it";
+    if (tw_lower(node, arena, &portable, &diag))
+        *why = tw_lower_native(target, node, &portable, arena, &native, &aliases_tried);
+    tw_arena_free(arena);
+    if (*why)
+        return banded;
+    target_tried = target;
+    banded = tw_operate_bands(node, state);
+    target_tried = NULL;
     return banded;
 }

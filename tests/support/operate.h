@@ -4,8 +4,8 @@
 #ifndef TW_TESTS_SUPPORT_OPERATE_H
 #define TW_TESTS_SUPPORT_OPERATE_H
 
+#include "backends/backend.h"
 #include "graph/graph.h"
-#include "ops/op.h"
 
 /* SplitMix64, and a number in [low, high]. */
 uint64_t tw_operate_random(uint64_t *state);
@@ -28,5 +28,9 @@ const void *tw_operate_whole(tw_node *node, tw_arena *arena);
  * every axis that can be a band axis, and compare with the data that the output has. Any difference, any touch of a gap, any status but
  * TW_OK stops the test. The number of banded runs. */
 int tw_operate_bands(const tw_node *node, uint64_t *state);
+
+/* The same by a back end's kernel, dense as plans have tensors. -1: the back end declines, and says why. */
+int tw_operate_native(const tw_node *node, const tw_target *target, uint64_t *state,
+                      const char **why);
 
 #endif

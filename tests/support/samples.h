@@ -9,4 +9,8 @@
 int tw_each_sample(const tw_opdef *op, void (*visit)(tw_node *node, tw_arena *arena, void *user),
                    void *user);
 
+/* The same for any graphs of one node each, one behind the other. */
+int tw_each_graph(const char *text, void (*visit)(tw_node *node, tw_arena *arena, void *user),
+                  void *user);
+
 #endif

@@ -54,6 +54,21 @@ const char *tw_cmsis_nn_bands(const tw_native_node *n, const tw_window_lists *li
     return NULL;
 }
 
+const char *tw_cmsis_nn_touch(const tw_native_node *n, const tw_window_lists *lists,
+                              const int32_t *kernel)
+{
+    const tw_shape *x = &n->node->in[0]->shape, *y = &n->node->out[0]->shape;
+    for (int i = 0; i < x->rank - 2; i++) {
+        tw_span s = {1, 1, kernel[i], 1, 1, 0, 0};
+        if (!tw_window_entry(&s, lists, x->rank - 2, i) || s.dilation != 1)
+            return "dilation";
+        if (s.pad_begin >= s.kernel ||
+            (int64_t)(y->dim[i + 1] - 1) * s.stride - s.pad_begin >= x->dim[i + 1])
+            return "a window that covers padding alone";
+    }
+    return NULL;
+}
+
 void tw_cmsis_nn_plain_bias(const tw_native_node *n, int32_t channels, tw_arena *arena,
                             tw_lowering *lowering)
 {

@@ -24,6 +24,11 @@ const char *tw_cmsis_nn_types(const tw_native_node *n);
 const char *tw_cmsis_nn_bands(const tw_native_node *n, const tw_window_lists *lists,
                               const int32_t *kernel);
 
+/* Why a function that counts on every window covering an element, without dilation, does not take a
+ * node; null where it does. */
+const char *tw_cmsis_nn_touch(const tw_native_node *n, const tw_window_lists *lists,
+                              const int32_t *kernel);
+
 /* The bias as the model has it, or zeros, in place of the portable kernel's. `channels` of them. */
 void tw_cmsis_nn_plain_bias(const tw_native_node *n, int32_t channels, tw_arena *arena,
                             tw_lowering *lowering);

@@ -5,12 +5,12 @@
 #include "backends/cmsis_nn/cpus.h"
 
 /* Scratch of a convolution whose outputs read `taps` input elements each: two pixels' taps as int16, each
- * pixel a multiple of four, or on MVE four pixels' as int8, each a multiple of 16. UINT32_MAX: too
- * much. */
+ * pixel a multiple of four, or on MVE four pixels' as int8, each a multiple of 16 (which is no less).
+ * UINT32_MAX: too much. */
 static inline uint32_t tw_cmsis_nn_conv_scratch(int64_t taps, uint32_t cpus)
 {
-    const int64_t bytes =
-        (cpus & TW_CMSIS_NN_MVE) ? (taps + 15) / 16 * 16 * 4 : (taps + 3) / 4 * 4 * 4;
+    const int64_t dsp = (taps + 3) / 4 * 4 * 4, mve = (taps + 15) / 16 * 16 * 4;
+    const int64_t bytes = (cpus & TW_CMSIS_NN_MVE) ? mve : dsp;
     return bytes > INT32_MAX ? UINT32_MAX : (uint32_t)bytes;
 }
 

@@ -4,7 +4,7 @@
  * image. Tables are those of the portable kernel; where there may be padding, the bias has no zero
  * points folded in, since the library pads with the input's zero point and takes it off every tap. */
 #include "backends/cmsis_nn/conv.h"
-#include "backends/cmsis_nn/library.h"
+#include "backends/cmsis_nn/image.h"
 #include "ops/conv_job.h"
 
 static int read_window(const tw_call *call, tw_window_spans *window)

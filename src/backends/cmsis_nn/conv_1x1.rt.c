@@ -1,6 +1,6 @@
 /* Convolution without neighbours by CMSIS-NN: a product of matrices. No padding, so the portable kernel's
  * bias, zero points folded in, serves as it is and the input's offset is 0. */
-#include "backends/cmsis_nn/library.h"
+#include "backends/cmsis_nn/image.h"
 #include "ops/conv_job.h"
 
 static int read_window(const tw_call *call, tw_window_spans *window)

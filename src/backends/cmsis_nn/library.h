@@ -5,7 +5,6 @@
 #include "arm_nnfunctions.h"
 #include "backends/cmsis_nn/cpus.h"
 #include "backends/cmsis_nn/kernels.h"
-#include "ops/product.h"
 
 /* The reference rounds twice (docs/numerics.md). */
 #ifdef CMSIS_NN_USE_SINGLE_ROUNDING
@@ -50,41 +49,9 @@ static inline cmsis_nn_activation tw_cmsis_nn_activation(const tw_call *call)
     return activation;
 }
 
-/* A table of the plan; the library takes its tables without const but only reads them. */
-static inline int32_t *tw_cmsis_nn_table(const tw_call *call, int blob, int32_t first)
-{
-    return (int32_t *)(uintptr_t)call->blobs[blob].data + first;
-}
-
-static inline cmsis_nn_per_channel_quant_params tw_cmsis_nn_scales(const tw_call *call,
-                                                                   int32_t first)
-{
-    cmsis_nn_per_channel_quant_params scales;
-    scales.multiplier = tw_cmsis_nn_table(call, TW_BLOB_MULTIPLIER, first);
-    scales.shift = tw_cmsis_nn_table(call, TW_BLOB_SHIFT, first);
-    return scales;
-}
-
 static inline tw_status tw_cmsis_nn_status(arm_cmsis_nn_status status)
 {
     return status == ARM_CMSIS_NN_SUCCESS ? TW_OK : TW_E_DATA;
 }
-
-/* A band of a windowed operator as an image of its own: the rows and columns that the call's windows
- * touch, and padding where they reach beyond the whole tensor. */
-typedef struct tw_cmsis_nn_image {
-    const int8_t *x;
-    int8_t *y;
-    cmsis_nn_dims in, out;
-    cmsis_nn_tile padding;
-    int32_t channel; /* the first output channel */
-} tw_cmsis_nn_image;
-
-/* The band of a call, whose window has been verified by tw_cmsis_nn_window_check. */
-tw_status tw_cmsis_nn_window(const tw_call *call, const tw_window_spans *window,
-                             tw_cmsis_nn_image *image);
-
-/* Dense tensors whose extents the library can hold, and whose bands are images. */
-int tw_cmsis_nn_window_check(const tw_call *call, const tw_window_spans *window);
 
 #endif

@@ -1,6 +1,6 @@
 /* Bands of windowed operators as images. In: a call on any band. Out: what the library calls an image,
  * with the padding that this band has. */
-#include "backends/cmsis_nn/library.h"
+#include "backends/cmsis_nn/image.h"
 
 int tw_cmsis_nn_window_check(const tw_call *call, const tw_window_spans *window)
 {
@@ -20,6 +20,18 @@ int tw_cmsis_nn_window_check(const tw_call *call, const tw_window_spans *window)
     }
     /* Bands of columns out of several rows would be images with gaps. */
     return x->rank == 3 || y->dim[1] > 1 || x->dim[1] == 1 || y->dim[2] == 1;
+}
+
+int tw_cmsis_nn_windows_touch(const tw_window_spans *window)
+{
+    int i;
+    for (i = 0; i < 2; i++) {
+        const tw_span *s = &window->axis[i];
+        if (s->dilation != 1 || s->pad_begin >= s->kernel ||
+            (int64_t)(s->out - 1) * s->stride - s->pad_begin >= s->in)
+            return 0;
+    }
+    return 1;
 }
 
 /* One axis of the band: outputs [begin, end) from inputs [have, have + rows). */

@@ -1,0 +1,68 @@
+/* Matrix products of two activations by CMSIS-NN, a batch at a time: the second operand's columns side by
+ * side. */
+#include "backends/cmsis_nn/image.h"
+#include "backends/cmsis_nn/matmul.h"
+#include "ops/matmul_job.h"
+
+typedef struct tw_cmsis_nn_product {
+    tw_matmul_job job; /* first: what tw_matmul_run fills in */
+    const tw_call *call;
+    tw_status *status;
+} tw_cmsis_nn_product;
+
+static tw_status check(const tw_call *call, uint64_t *work)
+{
+    const tw_matmul_attributes *a = (const tw_matmul_attributes *)call->attributes;
+    const tw_tensor *x, *w, *y;
+    if (tw_matmul_check(call, TW_S8, work) != TW_OK || a->transpose_b != 1 ||
+        !tw_channels_check(call, 1))
+        return TW_E_CHECK;
+    x = call->in[0].tensor;
+    w = call->in[1].tensor;
+    y = call->out[0].tensor;
+    return tw_is_dense(x) && tw_is_dense(w) && tw_is_dense(y) && x->dim[x->rank - 1] > 0 &&
+                   w->zero_point >= INT8_MIN && w->zero_point <= INT8_MAX &&
+                   call->scratch_bytes >= tw_cmsis_nn_matmul_scratch(w->dim[w->rank - 2],
+                                                                     TW_CMSIS_NN_HERE)
+               ? TW_OK
+               : TW_E_CHECK;
+}
+
+static void visit(const void *of, const tw_matrix_part *part)
+{
+    const tw_cmsis_nn_product *p = (const tw_cmsis_nn_product *)of;
+    const tw_call *call = p->call;
+    const int32_t depth = p->job.product.depth, columns = p->job.columns;
+    const cmsis_nn_context context = tw_cmsis_nn_context(call);
+    const cmsis_nn_dims a = tw_cmsis_nn_dims(1, 1, part->rows, depth);
+    const cmsis_nn_dims b = tw_cmsis_nn_dims(1, 1, columns, depth);
+    const cmsis_nn_dims y = tw_cmsis_nn_dims(1, 1, part->rows, columns);
+    const cmsis_nn_bmm_params params = {
+        false,
+        true,
+        {-call->in[0].tensor->zero_point,
+         -call->in[1].tensor->zero_point,
+         call->out[0].tensor->zero_point,
+         {call->clamp_low.s32, call->clamp_high.s32}},
+    };
+    cmsis_nn_per_tensor_quant_params scale;
+    scale.multiplier = *tw_cmsis_nn_table(call, TW_BLOB_MULTIPLIER, 0);
+    scale.shift = *tw_cmsis_nn_table(call, TW_BLOB_SHIFT, 0);
+    if (*p->status == TW_OK && part->rows > 0 && columns > 0)
+        *p->status = tw_cmsis_nn_status(
+            arm_batch_matmul_s8(&context, &params, &scale, &a, (const int8_t *)p->job.a + part->a,
+                                &b, (const int8_t *)p->job.b + part->b, &y,
+                                (int8_t *)p->job.y + part->out));
+}
+
+static tw_status run(const tw_call *call)
+{
+    tw_cmsis_nn_product p;
+    tw_status inner = TW_OK, status;
+    p.call = call;
+    p.status = &inner;
+    status = tw_matmul_run(call, &p.job, visit, &p);
+    return status == TW_OK ? inner : status;
+}
+
+TW_CMSIS_NN_KERNEL(matmul_s8, run, check);

@@ -1,0 +1,19 @@
+/* What the adapters of pooling share. Device code. */
+#ifndef TW_BACKENDS_CMSIS_NN_POOL_JOB_H
+#define TW_BACKENDS_CMSIS_NN_POOL_JOB_H
+
+#include "backends/cmsis_nn/image.h"
+#include "backends/cmsis_nn/pool.h"
+#include "ops/pool_job.h"
+
+typedef struct tw_cmsis_nn_pool {
+    cmsis_nn_context context;
+    cmsis_nn_pool_params params;
+    cmsis_nn_dims filter;
+    tw_cmsis_nn_image image;
+} tw_cmsis_nn_pool;
+
+int tw_cmsis_nn_pool_check(const tw_call *call, uint64_t *work);
+tw_status tw_cmsis_nn_pool_read(const tw_call *call, tw_cmsis_nn_pool *job);
+
+#endif

@@ -1,0 +1,40 @@
+/* Pooling by CMSIS-NN: the arguments. */
+#include "backends/cmsis_nn/pool_job.h"
+
+static int read_window(const tw_call *call, tw_window_spans *window)
+{
+    const tw_pool_attributes *a = (const tw_pool_attributes *)call->attributes;
+    const tw_window_lists lists = TW_WINDOW_LISTS(a);
+    int32_t kernel[2];
+    kernel[0] = a->kernel.count == 2 ? a->kernel.v[0] : 1;
+    kernel[1] = a->kernel.v[a->kernel.count - 1];
+    return tw_window_read(window, call->in[0].tensor, call->out[0].tensor, kernel, &lists, a->ceil);
+}
+
+int tw_cmsis_nn_pool_check(const tw_call *call, uint64_t *work)
+{
+    tw_window_spans window;
+    return tw_pool_check(call, TW_S8, work) == TW_OK && call->blob_count == 0 &&
+           read_window(call, &window) && tw_cmsis_nn_window_check(call, &window) &&
+           tw_cmsis_nn_windows_touch(&window) && call->clamp_low.s32 >= INT8_MIN &&
+           call->clamp_low.s32 <= call->clamp_high.s32 && call->clamp_high.s32 <= INT8_MAX;
+}
+
+tw_status tw_cmsis_nn_pool_read(const tw_call *call, tw_cmsis_nn_pool *job)
+{
+    tw_window_spans window;
+    tw_status status;
+    if (!read_window(call, &window))
+        return TW_E_DATA;
+    status = tw_cmsis_nn_window(call, &window, &job->image);
+    if (status != TW_OK)
+        return status;
+    if (job->image.out.c != job->image.in.c)
+        return TW_E_SCHEDULE; /* the library has no bands of channels */
+    job->context = tw_cmsis_nn_context(call);
+    job->params.stride = tw_cmsis_nn_tile(window.axis[0].stride, window.axis[1].stride);
+    job->params.padding = job->image.padding;
+    job->params.activation = tw_cmsis_nn_activation(call);
+    job->filter = tw_cmsis_nn_dims(1, window.axis[0].kernel, window.axis[1].kernel, 1);
+    return TW_OK;
+}
