@@ -303,8 +303,9 @@ static bool write_variant(tw_writer *w, int step, int target, tw_plan_target *p)
     const tw_plan_blob *blobs = (const void *)w->section[TW_SECTION_BLOBS].data;
     tw_plan_variant v = {.kernel = TW_ABSENT, .reason = TW_ABSENT};
     v.first_blob = (uint32_t)w->section[TW_SECTION_VARIANT_BLOBS].count / sizeof(tw_plan_blob);
-    if (native->why) {
-        v.reason = reason_offset(w, native->why);
+    if (native->why || planned->joined) {
+        v.reason = reason_offset(
+            w, native->why ? native->why : "the parts lie in the whole already: nothing is moved");
         append(w, TW_SECTION_VARIANTS, &v, sizeof v);
         return true;
     }

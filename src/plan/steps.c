@@ -136,7 +136,7 @@ bool tw_step_takes(const tw_schedule *s, const tw_step *step)
         const tw_join *join = v ? tw_join_of(s, v) : NULL;
         gaps |= join && join->stride;
     }
-    for (int t = 1; gaps && t < s->target_count; t++)
+    for (int t = 1; gaps && !node->op->part && t < s->target_count; t++)
         if (step->native[t - 1].lowering.kernel)
             return false; /* libraries want tensors without gaps */
     return !gaps || is_checked(s, step, &step->lowering, &work);
@@ -211,8 +211,6 @@ static void lower_natives(tw_schedule *s, tw_step *step)
             scratch = native->lowering.scratch;
         if (!native->why && native->lowering.memory > memory)
             memory = native->lowering.memory;
-        if (!native->why && !native->lowering.overlap.may)
-            step->lowering.overlap.may = false;
     }
     step->lowering.scratch = scratch;
     step->lowering.memory = memory;

@@ -94,8 +94,9 @@ int main(void)
     int8_t nothing = 0;
     if (arm_elementwise_mul_s8(&nothing, &nothing, 0, 0, &nothing, 0, 0, 0, 0, 0, 0) ==
         ARM_CMSIS_NN_NO_IMPL_ERROR) {
-        print_message("SKIPPED: no CMSIS-NN for this machine; configure with CMSIS_NN_DIR set to a "
-                      "folder with Include/ and lib/host/libcmsis-nn.a (cmake/FindCMSISNN.cmake)\n");
+        print_message(
+            "SKIPPED: no CMSIS-NN for this machine; configure with CMSIS_NN_DIR set to a "
+            "folder with Include/ and lib/host/libcmsis-nn.a (cmake/FindCMSISNN.cmake)\n");
         return 77;
     }
     return cmocka_run_group_tests(tests, NULL, NULL);

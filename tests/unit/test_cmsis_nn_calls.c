@@ -93,8 +93,9 @@ arm_cmsis_nn_status arm_convolve_1x1_s8_fast(TW_CMSIS_NN_CONV_ARGUMENTS,
 
 static arm_cmsis_nn_status depthwise(const char *function, TW_CMSIS_NN_DEPTHWISE_ARGUMENTS)
 {
-    const cmsis_nn_conv_params same = {params->input_offset, params->output_offset, params->stride,
-                                       params->padding,      params->dilation,      params->activation};
+    const cmsis_nn_conv_params same = {params->input_offset, params->output_offset,
+                                       params->stride,       params->padding,
+                                       params->dilation,     params->activation};
     return convolution(function, context, &same, scales, input_dims, input, filter_dims, filter,
                        bias_dims, bias, output_dims, output);
 }
@@ -185,8 +186,9 @@ static tw_status call_band(tw_scene *s, int32_t row, int32_t rows)
         if (i < node->in_count && tw_is_unread(&s->lowering, i))
             continue;
         s->tensor[i] = tw_tensor_of(v);
-        s->view[i] = (tw_view){&s->tensor[i], (void *)(uintptr_t)v->data, 0, 0,
-                               s->tensor[i].dim[0], 0, s->tensor[i].dim[0]};
+        s->view[i] =
+            (tw_view){&s->tensor[i],      (void *)(uintptr_t)v->data, 0, 0, s->tensor[i].dim[0], 0,
+                      s->tensor[i].dim[0]};
     }
     s->view[0] = (tw_view){&s->tensor[0], s->x, 1, first, end - first, first, end - first};
     s->view[node->in_count] = (tw_view){&s->tensor[node->in_count], s->y, 1, row, rows, row, rows};
@@ -219,10 +221,15 @@ static void expect_dims(cmsis_nn_dims got, int32_t n, int32_t h, int32_t w, int3
 
 #define S8(shape, scale, zero) "s8" shape " quant(scale=" scale ", zero=" zero ")"
 #define CONV(Op, x, w, o, y, attributes)                                                           \
-    "graph \"g\" {\n  const %x : " S8(x, "0.05", "-20") " = random 1 -128 128\n"                     \
-    "  const %w : " S8(w, "0.01", "0") " = random 2 -127 128\n"                                    \
-    "  const %b : s32[" o "] = random 3 -4000 4000\n"                                              \
-    "  %y : " S8(y, "0.15", "5") " = " Op " (%x, %w, %b) " attributes "\n  output %y\n}\n"
+    "graph \"g\" {\n  const %x : " S8(                                                             \
+        x, "0.05",                                                                                 \
+        "-20") " = random 1 -128 128\n"                                                            \
+               "  const %w : " S8(w, "0.01",                                                       \
+                                  "0") " = random 2 -127 128\n"                                    \
+                                       "  const %b : s32[" o "] = random 3 -4000 4000\n"           \
+                                       "  %y : " S8(y, "0.15", "5") " = " Op                       \
+                                                                    " (%x, %w, %b) " attributes    \
+                                                                    "\n  output %y\n}\n"
 
 static void convolution_in_bands(void **state)
 {
@@ -292,7 +299,8 @@ static void pointwise(void **state)
 {
     (void)state;
     tw_scene s;
-    open_scene(&s, "cmsis-nn:m55", CONV("Conv", "[1,4,6,9]", "[17,1,1,9]", "17", "[1,4,6,17]", "{}"));
+    open_scene(&s, "cmsis-nn:m55",
+               CONV("Conv", "[1,4,6,9]", "[17,1,1,9]", "17", "[1,4,6,17]", "{}"));
     assert_int_equal(s.lowering.scratch, 0);
     assert_int_equal(call_band(&s, 1, 2), TW_OK);
     assert_string_equal(record.function, "1x1 fast");
@@ -332,10 +340,16 @@ static void connected(void **state)
 {
     (void)state;
     tw_scene s;
-    open_scene(&s, "cmsis-nn:m55",
-               "graph \"g\" {\n  const %x : " S8("[1,9,70]", "0.05", "-20") " = random 1 -128 128\n"
-               "  const %w : " S8("[13,70]", "0.01", "3") " = random 2 -127 128\n"
-               "  %y : " S8("[1,9,13]", "0.2", "5") " = FullyConnected (%x, %w)\n  output %y\n}\n");
+    open_scene(
+        &s, "cmsis-nn:m55",
+        "graph \"g\" {\n  const %x : " S8(
+            "[1,9,70]", "0.05",
+            "-20") " = random 1 -128 128\n"
+                   "  const %w : " S8("[13,70]", "0.01",
+                                      "3") " = random 2 -127 128\n"
+                                           "  %y : " S8(
+                                               "[1,9,13]", "0.2",
+                                               "5") " = FullyConnected (%x, %w)\n  output %y\n}\n");
     assert_int_equal(call_band(&s, 4, 3), TW_OK);
     expect_dims(record.in, 3, 1, 1, 70);
     expect_dims(record.filter, 70, 1, 1, 13);
@@ -352,10 +366,15 @@ static void pooling(void **state)
 {
     (void)state;
     tw_scene s;
-    open_scene(&s, "cmsis-nn:m4",
-               "graph \"g\" {\n  const %x : " S8("[1,9,9,19]", "0.05", "-3") " = random 1 -128 128\n"
-               "  %y : " S8("[1,5,5,19]", "0.05", "-3") " = AveragePool (%x) {kernel=[3,3], "
-               "stride=[2,2], pad_begin=[1,1], pad_end=[1,1]}\n  output %y\n}\n");
+    open_scene(
+        &s, "cmsis-nn:m4",
+        "graph \"g\" {\n  const %x : " S8(
+            "[1,9,9,19]", "0.05",
+            "-3") " = random 1 -128 128\n"
+                  "  %y : " S8(
+                      "[1,5,5,19]", "0.05",
+                      "-3") " = AveragePool (%x) {kernel=[3,3], "
+                            "stride=[2,2], pad_begin=[1,1], pad_end=[1,1]}\n  output %y\n}\n");
     assert_int_equal(s.lowering.scratch, 19 * 4);
     assert_int_equal(call_band(&s, 3, 2), TW_OK);
     expect_dims(record.in, 1, 4, 9, 19); /* rows 5..8 */
@@ -368,9 +387,12 @@ static void pooling(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolution_in_bands), cmocka_unit_test(scratch_by_processor),
-        cmocka_unit_test(pointwise),            cmocka_unit_test(depthwise_kernels),
-        cmocka_unit_test(connected),            cmocka_unit_test(pooling),
+        cmocka_unit_test(convolution_in_bands),
+        cmocka_unit_test(scratch_by_processor),
+        cmocka_unit_test(pointwise),
+        cmocka_unit_test(depthwise_kernels),
+        cmocka_unit_test(connected),
+        cmocka_unit_test(pooling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

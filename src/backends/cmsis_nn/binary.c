@@ -23,7 +23,8 @@ static const char *can_compare(const tw_native_node *n)
     const char *why = can(n);
     if (why)
         return why;
-    if (!tw_quant_equal(&n->node->in[0]->quant, out) || !tw_quant_equal(&n->node->in[1]->quant, out))
+    if (!tw_quant_equal(&n->node->in[0]->quant, out) ||
+        !tw_quant_equal(&n->node->in[1]->quant, out))
         return "operands and result have different scales";
     return n->portable->clamp_low.s32 <= INT8_MIN && n->portable->clamp_high.s32 >= INT8_MAX
                ? NULL

@@ -39,7 +39,10 @@ static tw_status run(const tw_call *call)
     output = tw_cmsis_nn_dims(rows.count, 1, 1, rows.outputs);
     scale.multiplier = *tw_cmsis_nn_table(call, TW_BLOB_MULTIPLIER, rows.first);
     scale.shift = *tw_cmsis_nn_table(call, TW_BLOB_SHIFT, rows.first);
-    return tw_cmsis_nn_status(arm_fully_connected_s8(&sums, &params, &scale, &input, rows.x, &filter, (const int8_t *)call->in[1].data + (ptrdiff_t)rows.first * depth, &bias, (const int32_t *)sums.buf, &output, rows.y));
+    return tw_cmsis_nn_status(
+        arm_fully_connected_s8(&sums, &params, &scale, &input, rows.x, &filter,
+                               (const int8_t *)call->in[1].data + (ptrdiff_t)rows.first * depth,
+                               &bias, (const int32_t *)sums.buf, &output, rows.y));
 }
 
 TW_CMSIS_NN_KERNEL(fully_connected_s8, run, check);

@@ -38,7 +38,10 @@ static tw_status run(const tw_call *call)
     bias = tw_cmsis_nn_dims(1, 1, 1, rows.outputs);
     output = tw_cmsis_nn_dims(rows.count, 1, 1, rows.outputs);
     scales = tw_cmsis_nn_scales(call, rows.first);
-    return tw_cmsis_nn_status(arm_fully_connected_per_channel_s8(&sums, &params, &scales, &input, rows.x, &filter, (const int8_t *)call->in[1].data + (ptrdiff_t)rows.first * depth, &bias, (const int32_t *)sums.buf, &output, rows.y));
+    return tw_cmsis_nn_status(arm_fully_connected_per_channel_s8(
+        &sums, &params, &scales, &input, rows.x, &filter,
+        (const int8_t *)call->in[1].data + (ptrdiff_t)rows.first * depth, &bias,
+        (const int32_t *)sums.buf, &output, rows.y));
 }
 
 TW_CMSIS_NN_KERNEL(fully_connected_by_channel_s8, run, check);

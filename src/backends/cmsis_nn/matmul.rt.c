@@ -22,8 +22,8 @@ static tw_status check(const tw_call *call, uint64_t *work)
     y = call->out[0].tensor;
     return tw_is_dense(x) && tw_is_dense(w) && tw_is_dense(y) && x->dim[x->rank - 1] > 0 &&
                    w->zero_point >= INT8_MIN && w->zero_point <= INT8_MAX &&
-                   call->scratch_bytes >= tw_cmsis_nn_matmul_scratch(w->dim[w->rank - 2],
-                                                                     TW_CMSIS_NN_HERE)
+                   call->scratch_bytes >=
+                       tw_cmsis_nn_matmul_scratch(w->dim[w->rank - 2], TW_CMSIS_NN_HERE)
                ? TW_OK
                : TW_E_CHECK;
 }
@@ -49,10 +49,9 @@ static void visit(const void *of, const tw_matrix_part *part)
     scale.multiplier = *tw_cmsis_nn_table(call, TW_BLOB_MULTIPLIER, 0);
     scale.shift = *tw_cmsis_nn_table(call, TW_BLOB_SHIFT, 0);
     if (*p->status == TW_OK && part->rows > 0 && columns > 0)
-        *p->status = tw_cmsis_nn_status(
-            arm_batch_matmul_s8(&context, &params, &scale, &a, (const int8_t *)p->job.a + part->a,
-                                &b, (const int8_t *)p->job.b + part->b, &y,
-                                (int8_t *)p->job.y + part->out));
+        *p->status = tw_cmsis_nn_status(arm_batch_matmul_s8(
+            &context, &params, &scale, &a, (const int8_t *)p->job.a + part->a, &b,
+            (const int8_t *)p->job.b + part->b, &y, (int8_t *)p->job.y + part->out));
 }
 
 static tw_status run(const tw_call *call)

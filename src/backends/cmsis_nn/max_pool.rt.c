@@ -13,7 +13,7 @@ static tw_status run(const tw_call *call)
     if (status != TW_OK)
         return status;
     return tw_cmsis_nn_status(arm_max_pool_s8(&job.context, &job.params, &job.image.in, job.image.x,
-                                             &job.filter, &job.image.out, job.image.y));
+                                              &job.filter, &job.image.out, job.image.y));
 }
 
 TW_CMSIS_NN_KERNEL(max_pool_s8, run, check);

@@ -33,10 +33,9 @@ static tw_status run(const tw_call *call)
         return TW_E_SCHEDULE;
     tables.exp_lut = t->exp;
     tables.one_by_one_lut = t->reciprocal;
-    return tw_cmsis_nn_status(
-        arm_softmax_s16((const int16_t *)x->data + (ptrdiff_t)skip * x->tensor->stride[x->axis],
-                        (int32_t)(tw_view_count(y) / n), n, t->multiplier, t->shift, &tables,
-                        (int16_t *)y->data));
+    return tw_cmsis_nn_status(arm_softmax_s16(
+        (const int16_t *)x->data + (ptrdiff_t)skip * x->tensor->stride[x->axis],
+        (int32_t)(tw_view_count(y) / n), n, t->multiplier, t->shift, &tables, (int16_t *)y->data));
 }
 
 TW_CMSIS_NN_KERNEL(softmax_s16, run, check);
