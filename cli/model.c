@@ -46,6 +46,7 @@ static bool parse_shapes(tw_cli *cli, tw_compile_options *options)
 bool cli_compile_options(tw_cli *cli, tw_compile_options *options)
 {
     int layout = TW_IO_KEEP, prefer = TW_PREFER_BALANCED;
+    uint64_t loop_limit = 0;
     const char *memory = cli_value(cli, TW_OPTION_memory);
     tw_compile_options_default(options);
     options->backends = cli_value(cli, TW_OPTION_backend);
@@ -57,8 +58,11 @@ bool cli_compile_options(tw_cli *cli, tw_compile_options *options)
         !parse_shapes(cli, options) ||
         !cli_choice(cli, TW_OPTION_io_layout, "keep|nhwc", &layout) ||
         !cli_choice(cli, TW_OPTION_prefer, "balanced|memory|speed", &prefer) ||
-        !cli_whole(cli, TW_OPTION_random_bands, 1, UINT64_MAX, &options->random_bands))
+        !cli_whole(cli, TW_OPTION_random_bands, 1, UINT64_MAX, &options->random_bands) ||
+        !cli_whole(cli, TW_OPTION_loop_limit, 1, INT32_MAX, &loop_limit))
         return false;
+    if (loop_limit)
+        options->loop_limit = (uint32_t)loop_limit;
     options->io_layout = (tw_io_layout)layout;
     options->prefer = (tw_prefer)prefer;
     return true;

@@ -7,6 +7,7 @@
 #include "emit/emit.h"
 #include "import/import.h"
 #include "normalize/pass.h"
+#include "plan/control.h"
 #include "plan/ends.h"
 #include "plan/schedule.h"
 
@@ -110,6 +111,8 @@ static bool compile(const char *model, const tw_compile_options *options, tw_com
     out->report.output_count = graph->output_count;
     out->report.state_candidates = tw_guess_states(graph, &out->report.state_candidate_count);
 
+    if (!tw_lay_out_bodies(graph, options->loop_limit, diag))
+        return false;
     bool fits = tw_plan(graph, options, &schedule, diag);
     if (!fits && !schedule.smallest_budget)
         return false;

@@ -27,7 +27,7 @@ void tw_memories_default(tw_memories *memories)
 
 void tw_compile_options_default(tw_compile_options *options)
 {
-    *options = (tw_compile_options){.io_layout = TW_IO_KEEP};
+    *options = (tw_compile_options){.io_layout = TW_IO_KEEP, .loop_limit = 65536};
     tw_memories_default(&options->memories);
 }
 

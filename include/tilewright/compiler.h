@@ -118,8 +118,9 @@ typedef struct tw_compile_options {
                                 null: every output is whole after the run */
     const char *only; /* compile the model up to this tensor, which is its only output then; null:
                                the whole model */
-    bool pareto;      /* report at which budgets the plan changes, too */
-    bool strip;       /* leave names out of the plan */
+    uint32_t loop_limit;   /* rounds that a loop without a bound of its own may take in a run */
+    bool pareto;           /* report at which budgets the plan changes, too */
+    bool strip;            /* leave names out of the plan */
     uint64_t random_bands; /* for tests: not 0 splits every step into random bands of this seed */
 
     /* Called after each stage and pass with its name ("import", "fold", ...); may be null. */

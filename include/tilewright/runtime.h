@@ -57,7 +57,9 @@ int memcmp(const void *left, const void *right, size_t bytes);
     X(TW_E_CALLBACK, -12, "a callback reported failure")                                           \
     X(TW_E_DIRTY, -13, "an earlier run failed midway; reset or restore the context first")         \
     X(TW_E_STATE, -14, "a saved state is damaged or belongs to another plan")                      \
-    X(TW_E_DATA, -15, "a value met at run time is out of the operator's range")
+    X(TW_E_DATA, -15, "a value met at run time is out of the operator's range")                    \
+    X(TW_E_ROUNDS, -16,                                                                            \
+      "a loop would take more rounds than the plan allows; compile with a larger --loop-limit")
 
 typedef enum tw_status {
 #define TW_STATUS_ENUM(name, value, meaning) name = value,
@@ -129,6 +131,7 @@ struct tw_plan_operand;
 struct tw_plan_blob;
 struct tw_plan_stream;
 struct tw_plan_state;
+struct tw_plan_control;
 
 /* A verified plan. Filled by tw_load, read-only afterwards; it points into the plan's bytes and at
  * the kernel table, which must outlive it. */
@@ -143,13 +146,14 @@ typedef struct tw_model {
     const struct tw_plan_blob *blobs;
     const struct tw_plan_stream *streams;
     const struct tw_plan_state *states;
+    const struct tw_plan_control *controls;
     const uint32_t *attributes; /* 32-bit words */
     const uint32_t *inputs;     /* tensor indices */
     const uint32_t *outputs;    /* tensor indices */
     const uint8_t *constants;
     uint32_t constants_bytes;
     uint32_t tensor_count, segment_count, step_count, operand_count, blob_count, stream_count;
-    uint32_t attribute_words, input_count, output_count, state_count;
+    uint32_t attribute_words, input_count, output_count, state_count, control_count;
     uint32_t error_step;     /* after a failed load: the step refused, or UINT32_MAX */
     uint32_t error_operator; /* its operator code, or 0 */
 } tw_model;

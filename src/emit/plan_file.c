@@ -5,6 +5,7 @@
 #include "base/diag.h"
 #include "emit/emit.h"
 #include "emit/select.h"
+#include "plan/control.h"
 
 #define TW_COMPILER_VERSION (0u << 16 | 1u << 8 | 0u)
 
@@ -17,7 +18,7 @@ typedef struct tw_writer {
     int64_t *constant_offset; /* by value->index: offset + 1 of a constant's bytes, or 0 */
     const char **tensor_names;
     int tensor_count, tensor_capacity;
-    uint64_t work;
+    uint64_t work, most_work;
     tw_diag *diag;
 } tw_writer;
 
@@ -357,6 +358,62 @@ static bool write_io(tw_writer *w)
     return true;
 }
 
+/* The segment that begins with a step, or the number of segments. */
+static uint32_t segment_at(const tw_schedule *s, int step)
+{
+    return (uint32_t)(step < s->step_count ? s->steps[step].segment : s->segment_count);
+}
+
+/* How often a step may run: as often as every loop around it, and its condition once more. */
+static uint64_t rounds_of(const tw_schedule *s, int step)
+{
+    uint64_t rounds = 1;
+    for (int i = 0; i < s->control_count; i++) {
+        const tw_control *e = &s->controls[i];
+        const tw_control *round = e->kind == TW_CONTROL_LOOP ? &s->controls[e->partner] : NULL;
+        if (!round || step < e->at || step >= s->controls[round->partner].at)
+            continue;
+        const uint64_t most = (uint64_t)round->most + 1;
+        rounds = rounds > UINT64_MAX / most ? UINT64_MAX : rounds * most;
+    }
+    return rounds;
+}
+
+static bool add_most_work(tw_writer *w, int step)
+{
+    const uint64_t work = w->schedule->steps[step].work, rounds = rounds_of(w->schedule, step);
+    if (rounds == UINT64_MAX || (work && rounds > (UINT64_MAX - w->most_work) / work))
+        return tw_fail(w->diag, TW_CODE_FAILED, w->schedule->steps[step].node->name, NULL,
+                       "loops inside each other may take more than 2^64 operations; allow them "
+                       "fewer rounds with --loop-limit");
+    w->most_work += work * rounds;
+    return true;
+}
+
+static bool write_controls(tw_writer *w)
+{
+    const tw_schedule *s = w->schedule;
+    for (int i = 0; i < s->control_count; i++) {
+        const tw_control *e = &s->controls[i];
+        const tw_control *loop = e->kind == TW_CONTROL_LOOP ? e
+                                 : e->kind == TW_CONTROL_WHILE
+                                     ? &s->controls[s->controls[e->partner].partner]
+                                     : NULL;
+        tw_plan_control p = {e->kind, segment_at(s, e->at), TW_ABSENT, TW_ABSENT, e->most, 0, {0}};
+        if (e->partner >= 0)
+            p.partner = (uint32_t)e->partner;
+        if (loop)
+            p.counter = s->buffers[loop->buffer].offset;
+        if (e->value && !value_tensor(w, e->value, &p.tensor))
+            return false;
+        append(w, TW_SECTION_CONTROLS, &p, sizeof p);
+    }
+    for (int i = 0; i < s->step_count; i++)
+        if (!add_most_work(w, i))
+            return false;
+    return true;
+}
+
 static void write_text(tw_writer *w, int section, const char *text)
 {
     append(w, section, text ? text : "", (uint32_t)strlen(text ? text : "") + 1);
@@ -391,6 +448,7 @@ static void fill_header(const tw_writer *w, const tw_origin *origin, tw_plan_hea
     h->context = s->context;
     h->slow = s->region_bytes[TW_REGION_SLOW];
     h->work = w->work;
+    h->most_work = w->most_work;
     memcpy(h->source_sha256, origin->sha256, sizeof h->source_sha256);
     h->compiler_version = TW_COMPILER_VERSION;
 }
@@ -453,7 +511,7 @@ bool tw_emit_plan(const tw_schedule *schedule, const tw_origin *origin, const vo
     bool ok = true;
     for (int i = 0; ok && i < schedule->segment_count; i++)
         ok = write_segment(&w, &schedule->segments[i]);
-    ok = ok && write_targets(&w) && write_io(&w) && write_states(&w);
+    ok = ok && write_targets(&w) && write_io(&w) && write_states(&w) && write_controls(&w);
     if (ok && !origin->strip) {
         write_names(&w);
         write_text(&w, TW_SECTION_ORIGIN, origin->format);

@@ -160,6 +160,8 @@ static void number_tensors(tw_selection *s)
         keep_tensor(s, m->outputs[i]);
     for (uint32_t i = 0; i < m->state_count; i++)
         keep_tensor(s, m->states[i].tensor);
+    for (uint32_t i = 0; i < m->control_count; i++)
+        keep_tensor(s, m->controls[i].tensor);
     for (uint32_t i = 0; i < m->tensor_count; i++)
         if (s->tensor_to[i])
             s->tensor_to[i] = ++next;
@@ -290,6 +292,11 @@ static void write_references(tw_selection *s)
         if (state.initial != TW_ABSENT)
             state.initial = moved(s, state.initial);
         append(s, TW_SECTION_STATES, &state, sizeof state);
+    }
+    for (uint32_t i = 0; i < m->control_count; i++) {
+        tw_plan_control control = m->controls[i];
+        control.tensor = renumbered(s, control.tensor);
+        append(s, TW_SECTION_CONTROLS, &control, sizeof control);
     }
 }
 

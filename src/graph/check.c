@@ -37,6 +37,26 @@ static bool check_value(const tw_value *v, tw_diag *diag)
     return true;
 }
 
+static bool check_graph(const tw_graph *graph, int depth, tw_diag *diag);
+
+/* Bodies are whole graphs, without states: those belong to the network. */
+static bool check_bodies(const tw_node *node, int depth, tw_diag *diag)
+{
+    const tw_opdef *op = node->op;
+    if (op->bodies && depth == TW_MAX_DEPTH)
+        return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, op->name,
+                       "more than %d branches and loops inside each other", TW_MAX_DEPTH);
+    for (int i = 0; i < op->bodies; i++) {
+        if (node->body[i]->state_count)
+            return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, op->name,
+                           "a branch or loop that keeps a state of its own is not supported; keep "
+                           "the state outside and hand it in");
+        if (!check_graph(node->body[i], depth + 1, diag))
+            return false;
+    }
+    return true;
+}
+
 static bool check_node(const tw_node *node, tw_diag *diag)
 {
     const tw_opdef *op = node->op;
@@ -46,9 +66,10 @@ static bool check_node(const tw_node *node, tw_diag *diag)
         if (node->in[i] && node->in[i]->producer && node->in[i]->producer->index >= node->index)
             return tw_fail(diag, TW_CODE_FAILED, node->name, op->name,
                            "input %d (%s) is produced after it is read", i, node->in[i]->name);
-    tw_shape shapes[TW_MAX_OPERANDS] = {{TW_NO_DTYPE, 0, {0}}};
-    tw_shape_call call = {op,       node->name,       node->in_count, node->out_count,
-                          node->in, node->attributes, shapes,         diag};
+    tw_shape shapes[TW_MAX_NODE_OPERANDS] = {{TW_NO_DTYPE, 0, {0}}};
+    tw_shape_call call = {op,        node->name,       node->in_count, node->out_count,
+                          node->in,  node->attributes, shapes,         diag,
+                          node->body};
     if (op->attribute_bytes && !tw_attributes_check(op, node->name, node->attributes, diag))
         return false;
     if (!(op->shape ? op->shape : tw_shape_default)(&call))
@@ -87,7 +108,7 @@ static bool check_state(const tw_state *state, tw_diag *diag)
     return true;
 }
 
-bool tw_graph_check(const tw_graph *graph, tw_diag *diag)
+static bool check_graph(const tw_graph *graph, int depth, tw_diag *diag)
 {
     for (int i = 0; i < graph->value_count; i++)
         if (!check_value(graph->values[i], diag))
@@ -95,7 +116,7 @@ bool tw_graph_check(const tw_graph *graph, tw_diag *diag)
     for (int n = 0; n < graph->node_count; n++)
         graph->nodes[n]->index = n;
     for (int n = 0; n < graph->node_count; n++)
-        if (!check_node(graph->nodes[n], diag))
+        if (!check_node(graph->nodes[n], diag) || !check_bodies(graph->nodes[n], depth, diag))
             return false;
     for (int i = 0; i < graph->state_count; i++)
         if (!check_state(&graph->states[i], diag))
@@ -105,4 +126,9 @@ bool tw_graph_check(const tw_graph *graph, tw_diag *diag)
             return tw_fail(diag, TW_CODE_FAILED, graph->outputs[i]->name, "",
                            "an output is not marked as one");
     return true;
+}
+
+bool tw_graph_check(const tw_graph *graph, tw_diag *diag)
+{
+    return check_graph(graph, 0, diag);
 }

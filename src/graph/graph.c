@@ -216,8 +216,12 @@ static bool check_out_shape(const tw_opdef *op, const char *name, const tw_shape
 
 /* All that can fail, before anything is added to the graph. */
 static bool infer(const tw_opdef *op, const char *name, tw_value *const *in, int in_count,
-                  int out_count, const void *attributes, tw_shape *out, tw_diag *diag)
+                  int out_count, const void *attributes, tw_graph *const *body, tw_shape *out,
+                  tw_diag *diag)
 {
+    if (op->bodies && !body)
+        return tw_fail(diag, TW_CODE_FAILED, name, op->name, "its %d bodies are missing",
+                       op->bodies);
     if (in_count < op->min_in || in_count > op->max_in)
         return tw_fail(diag, TW_CODE_FAILED, name, op->name, "%d inputs given, it takes %d to %d",
                        in_count, op->min_in, op->max_in);
@@ -229,7 +233,7 @@ static bool infer(const tw_opdef *op, const char *name, tw_value *const *in, int
             return tw_fail(diag, TW_CODE_FAILED, name, op->name, "input %d is missing", i);
     if (op->attribute_bytes && !tw_attributes_check(op, name, attributes, diag))
         return false;
-    tw_shape_call call = {op, name, in_count, out_count, in, attributes, out, diag};
+    tw_shape_call call = {op, name, in_count, out_count, in, attributes, out, diag, body};
     if (!(op->shape ? op->shape : tw_shape_default)(&call))
         return false;
     for (int i = 0; i < out_count; i++) {
@@ -243,7 +247,8 @@ static bool infer(const tw_opdef *op, const char *name, tw_value *const *in, int
 
 static tw_node *make_node(tw_graph *graph, const tw_opdef *op, const char *name,
                           tw_value *const *in, int in_count, int out_count,
-                          const char *const *out_names, const void *attributes, tw_diag *diag)
+                          const char *const *out_names, const void *attributes,
+                          tw_graph *const *body, tw_diag *diag)
 {
     tw_arena *arena = graph->arena;
     void *own = NULL;
@@ -256,13 +261,13 @@ static tw_node *make_node(tw_graph *graph, const tw_opdef *op, const char *name,
     }
     if (!name)
         name = out_names && out_names[0] ? out_names[0] : op->name;
-    tw_shape shapes[TW_MAX_OPERANDS] = {{TW_NO_DTYPE, 0, {0}}};
-    if (out_count > (int)TW_MAX_OPERANDS || out_count < 1) {
-        tw_fail(diag, TW_CODE_UNSUPPORTED, name, op->name, "%d outputs; at most %u are supported",
-                out_count, TW_MAX_OPERANDS);
+    tw_shape shapes[TW_MAX_NODE_OPERANDS] = {{TW_NO_DTYPE, 0, {0}}};
+    if (out_count > TW_MAX_NODE_OPERANDS || out_count < 1) {
+        tw_fail(diag, TW_CODE_UNSUPPORTED, name, op->name, "%d outputs; at most %d are supported",
+                out_count, TW_MAX_NODE_OPERANDS);
         return NULL;
     }
-    if (!infer(op, name, in, in_count, out_count, own, shapes, diag))
+    if (!infer(op, name, in, in_count, out_count, own, body, shapes, diag))
         return NULL;
 
     tw_node *node = tw_alloc(arena, sizeof *node);
@@ -274,12 +279,16 @@ static tw_node *make_node(tw_graph *graph, const tw_opdef *op, const char *name,
     node->out = tw_alloc_array(arena, (size_t)out_count, sizeof(tw_value *));
     node->attributes = own;
     node->clamp = (tw_clamp){-INFINITY, INFINITY};
+    if (op->bodies)
+        node->body = tw_copy(arena, body, sizeof *body * (size_t)op->bodies);
     for (int i = 0; i < out_count; i++) {
         const char *out_name = out_names && out_names[i] ? out_names[i] : node->name;
         node->out[i] = tw_graph_value(graph, out_name, shapes[i]);
         node->out[i]->producer = node;
         if ((op->kind == TW_MOVE || op->kind == TW_VIEW) && in_count && in[0]->quant.count == 1)
             node->out[i]->quant = in[0]->quant;
+        if (op->bodies)
+            node->out[i]->quant = body[op->bodies - 1]->outputs[i]->quant;
     }
     return node;
 }
@@ -288,8 +297,17 @@ tw_node *tw_graph_node(tw_graph *graph, const tw_opdef *op, const char *name, tw
                        int in_count, int out_count, const char *const *out_names,
                        const void *attributes, tw_diag *diag)
 {
+    return tw_graph_control(graph, op, name, in, in_count, out_count, out_names, attributes, NULL,
+                            diag);
+}
+
+tw_node *tw_graph_control(tw_graph *graph, const tw_opdef *op, const char *name,
+                          tw_value *const *in, int in_count, int out_count,
+                          const char *const *out_names, const void *attributes,
+                          tw_graph *const *body, tw_diag *diag)
+{
     tw_node *node =
-        make_node(graph, op, name, in, in_count, out_count, out_names, attributes, diag);
+        make_node(graph, op, name, in, in_count, out_count, out_names, attributes, body, diag);
     if (!node)
         return NULL;
     tw_grow(graph->arena, &graph->nodes, graph->node_count, &graph->node_capacity,

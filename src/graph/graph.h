@@ -6,6 +6,9 @@
  * themselves are defined channels last only, so importers of other layouts put Transposes around
  * them and the layout pass takes them away.
  *
+ * Control flow that is decided while the network runs is a node with bodies: graphs of their own,
+ * which see nothing of the graph around them but what the node's operands hand to their inputs.
+ *
  * Everything lives in the graph's arena.
  */
 #ifndef TW_GRAPH_GRAPH_H
@@ -20,6 +23,10 @@
 
 struct tw_opdef;
 typedef struct tw_node tw_node;
+
+#define TW_MAX_NODE_OPERANDS 64 /* inputs, and results, of a node; of one with a kernel fewer */
+#define TW_MAX_BODIES 2
+#define TW_MAX_DEPTH 8 /* bodies inside each other */
 
 /* Shape and element type. A tensor has at most INT32_MAX elements and bytes. */
 typedef struct tw_shape {
@@ -40,9 +47,11 @@ typedef struct tw_value {
     const char *name; /* unique in the graph, never empty; any bytes */
     tw_shape shape;
     tw_quant quant;
-    const void *data;  /* constant elements, dense, little-endian; null: computed or an input */
-    tw_node *producer; /* null: input or constant */
-    int index;         /* scratch number for passes (see tw_graph_number) */
+    const void *data;      /* constant elements, dense, little-endian; null: computed or an input */
+    tw_node *producer;     /* null: input or constant */
+    int index;             /* scratch number for passes (see tw_graph_number) */
+    struct tw_value *into; /* its elements are written where this value lies; plan/control.h */
+    bool is_target;        /* some value's `into` */
     struct tw_value *forward; /* within a pass: what its readers are to read instead, or null */
     bool is_input;
     bool is_state;      /* what a state holds when a run begins */
@@ -63,8 +72,9 @@ struct tw_node {
     tw_value **out;   /* null entries: optional outputs nobody reads */
     void *attributes; /* op->attribute_bytes bytes, 32-bit words; null when the op has none */
     tw_clamp clamp;
-    bool removed; /* by a pass; swept by tw_graph_sweep */
-    int index;    /* scratch number for passes */
+    struct tw_graph **body; /* op->bodies of them, of this node alone; see tw_graph_control */
+    bool removed;           /* by a pass; swept by tw_graph_sweep */
+    int index;              /* scratch number for passes */
 };
 
 /* A named tensor that survives the run: `current` is read by nodes, and what `next` is at the end
@@ -90,6 +100,8 @@ typedef struct tw_graph {
     int state_count, state_capacity;
     const char **fixed; /* names of what were inputs in the model and are constants here */
     int fixed_count, fixed_capacity;
+    struct tw_control *controls; /* of a graph whose bodies have been laid out: plan/control.h */
+    int control_count, control_capacity;
     void *names; /* name table, see tw_unique_name */
     struct {
         bool begun;
@@ -122,6 +134,13 @@ bool tw_graph_state_next(tw_graph *graph, tw_value *current, tw_value *next, tw_
 tw_node *tw_graph_node(tw_graph *graph, const struct tw_opdef *op, const char *name,
                        tw_value *const *in, int in_count, int out_count,
                        const char *const *out_names, const void *attributes, tw_diag *diag);
+
+/* A node with bodies: what their inputs and outputs must be, the operator says (ops/control.c). Names
+ * in a body are its own. The outputs take the quantisation of the last body's. */
+tw_node *tw_graph_control(tw_graph *graph, const struct tw_opdef *op, const char *name,
+                          tw_value *const *in, int in_count, int out_count,
+                          const char *const *out_names, const void *attributes,
+                          tw_graph *const *body, tw_diag *diag);
 
 /* The same, placed before `position` instead of at the end (linear in the number of nodes behind).
  * Passes that insert many nodes build a new node list instead: tw_graph_rebuild. */

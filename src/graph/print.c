@@ -19,6 +19,7 @@ typedef struct tw_printer {
     bool sketch;             /* data beyond the limit is left out */
     tw_diag *diag;
     int constants; /* printed so far */
+    int depth;     /* bodies around what is printed */
 } tw_printer;
 
 /* ---- names and numbers ---- */
@@ -114,14 +115,14 @@ static void print_type(FILE *file, const tw_value *value)
 /* ---- constants ---- */
 
 /* GRAPH.VALUE.npy, with harmless characters only. Where some had to go, the constant's number
- * behind a '~', which no plain name holds, keeps file names apart. */
+ * behind a '~', which no plain name holds, keeps file names apart, as it does those of bodies. */
 static char *side_name(const tw_printer *printer, tw_arena *arena, const tw_value *value)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.";
     enum { LONGEST = 80 };
     char *graph = tw_format(arena, "%.*s", LONGEST, printer->graph->name);
     char *name = tw_format(arena, "%.*s", LONGEST, value->name);
-    bool changed = strcmp(name, value->name) != 0;
+    bool changed = printer->depth > 0 || strcmp(name, value->name) != 0;
     for (size_t at; name[at = strspn(name, plain)]; changed = true)
         name[at] = '_';
     for (size_t at; graph[at = strspn(graph, plain)];)
@@ -144,13 +145,20 @@ static bool print_side_file(const tw_printer *printer, const tw_value *value, co
     return ok;
 }
 
+static void start_line(const tw_printer *printer)
+{
+    for (int i = 0; i <= printer->depth; i++)
+        fputs("  ", printer->file);
+}
+
 /* A constant or, with what it starts as (null: zero bytes), a state. */
 static bool print_data(tw_printer *printer, const char *word, const tw_value *value,
                        const void *data)
 {
     FILE *file = printer->file;
     int64_t elements = tw_shape_elements(&value->shape);
-    fprintf(file, "  %-6s ", word);
+    start_line(printer);
+    fprintf(file, "%-6s ", word);
     print_value_name(file, value);
     print_type(file, value);
     fputs(data ? " = " : "", file);
@@ -242,10 +250,14 @@ static const char *implied_name(const tw_node *node)
     return node->op->name;
 }
 
-static void print_node(FILE *file, const tw_node *node)
+static bool print_body(tw_printer *printer, const tw_graph *body);
+
+static bool print_node(tw_printer *printer, const tw_node *node)
 {
+    FILE *file = printer->file;
+    start_line(printer);
     for (int i = 0; i < node->out_count; i++) {
-        fputs(i ? ", " : "  ", file);
+        fputs(i ? ", " : "", file);
         print_value_name(file, node->out[i]);
         if (node->out[i])
             print_type(file, node->out[i]);
@@ -270,9 +282,34 @@ static void print_node(FILE *file, const tw_node *node)
         fputc(')', file);
     }
     fputc('\n', file);
+    for (int i = 0; i < node->op->bodies; i++)
+        if (!print_body(printer, node->body[i]))
+            return false;
+    return true;
 }
 
 /* ---- the graph ---- */
+
+/* input %x : type, or output %y */
+static void print_line(const tw_printer *printer, const char *word, const tw_value *value)
+{
+    start_line(printer);
+    fprintf(printer->file, "%-6s ", word);
+    print_value_name(printer->file, value);
+    if (value->is_input && *word == 'i')
+        print_type(printer->file, value);
+    fputc('\n', printer->file);
+}
+
+static void print_next(const tw_printer *printer, const tw_state *state)
+{
+    start_line(printer);
+    fputs("next   ", printer->file);
+    print_value_name(printer->file, state->current);
+    fputs(" = ", printer->file);
+    print_value_name(printer->file, state->next);
+    fputc('\n', printer->file);
+}
 
 static bool print_graph(tw_printer *printer)
 {
@@ -281,12 +318,8 @@ static bool print_graph(tw_printer *printer)
     fputs("graph ", file);
     print_string(file, graph->name);
     fputs(" {\n", file);
-    for (int i = 0; i < graph->input_count; i++) {
-        fputs("  input  ", file);
-        print_value_name(file, graph->inputs[i]);
-        print_type(file, graph->inputs[i]);
-        fputc('\n', file);
-    }
+    for (int i = 0; i < graph->input_count; i++)
+        print_line(printer, "input", graph->inputs[i]);
     for (int i = 0; i < graph->state_count; i++)
         if (!print_data(printer, "state", graph->states[i].current, graph->states[i].initial))
             return false;
@@ -295,42 +328,55 @@ static bool print_graph(tw_printer *printer)
             !print_data(printer, "const", graph->values[i], graph->values[i]->data))
             return false;
     for (int i = 0; i < graph->node_count; i++)
-        if (!graph->nodes[i]->removed)
-            print_node(file, graph->nodes[i]);
-    for (int i = 0; i < graph->output_count; i++) {
-        fputs("  output ", file);
-        print_value_name(file, graph->outputs[i]);
-        fputc('\n', file);
-    }
-    for (int i = 0; i < graph->state_count; i++) {
-        if (!graph->states[i].next)
-            continue;
-        fputs("  next   ", file);
-        print_value_name(file, graph->states[i].current);
-        fputs(" = ", file);
-        print_value_name(file, graph->states[i].next);
-        fputc('\n', file);
-    }
-    fputs("}\n", file);
-    return !ferror(file) || tw_fail(printer->diag, TW_CODE_FAILED, NULL, NULL,
-                                    "the text of the graph cannot be written");
+        if (!graph->nodes[i]->removed && !print_node(printer, graph->nodes[i]))
+            return false;
+    for (int i = 0; i < graph->output_count; i++)
+        print_line(printer, "output", graph->outputs[i]);
+    for (int i = 0; i < graph->state_count; i++)
+        if (graph->states[i].next)
+            print_next(printer, &graph->states[i]);
+    return true;
+}
+
+/* The graphs of a node stand under it, a step to the right. */
+static bool print_body(tw_printer *printer, const tw_graph *body)
+{
+    const tw_graph *around = printer->graph;
+    start_line(printer);
+    fputs("  ", printer->file);
+    printer->graph = body;
+    printer->depth += 2;
+    bool ok = print_graph(printer);
+    printer->depth -= 2;
+    printer->graph = around;
+    start_line(printer);
+    fputs("  }\n", printer->file);
+    return ok;
+}
+
+static bool print_whole(tw_printer *printer)
+{
+    bool ok = print_graph(printer);
+    fputs("}\n", printer->file);
+    return ok && (!ferror(printer->file) || tw_fail(printer->diag, TW_CODE_FAILED, NULL, NULL,
+                                                    "the text of the graph cannot be written"));
 }
 
 bool tw_text_print(const tw_graph *graph, FILE *file, const char *side_folder, tw_diag *diag)
 {
-    tw_printer printer = {
-        graph, file, side_folder, side_folder ? TW_PRINT_INLINE : INT64_MAX, false, diag, 0};
+    tw_printer printer = {graph, file, side_folder, side_folder ? TW_PRINT_INLINE : INT64_MAX,
+                          false, diag, 0,           0};
     tw_locale locale = tw_locale_enter();
-    bool ok = print_graph(&printer);
+    bool ok = print_whole(&printer);
     tw_locale_leave(locale);
     return ok;
 }
 
 bool tw_text_sketch(const tw_graph *graph, FILE *file, int most, tw_diag *diag)
 {
-    tw_printer printer = {graph, file, NULL, most, true, diag, 0};
+    tw_printer printer = {graph, file, NULL, most, true, diag, 0, 0};
     tw_locale locale = tw_locale_enter();
-    bool ok = print_graph(&printer);
+    bool ok = print_whole(&printer);
     tw_locale_leave(locale);
     return ok;
 }

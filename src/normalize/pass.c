@@ -330,9 +330,9 @@ bool tw_quant_through(const tw_node *node, const tw_quant *in, tw_quant *out)
 bool tw_shape_holds(const tw_node *node)
 {
     tw_diag ignored = {0};
-    tw_shape shapes[TW_MAX_OPERANDS] = {{TW_NO_DTYPE, 0, {0}}};
-    tw_shape_call call = {node->op, node->name,       node->in_count, node->out_count,
-                          node->in, node->attributes, shapes,         &ignored};
+    tw_shape shapes[TW_MAX_NODE_OPERANDS] = {{TW_NO_DTYPE, 0, {0}}};
+    tw_shape_call call = {node->op,         node->name, node->in_count, node->out_count, node->in,
+                          node->attributes, shapes,     &ignored,       node->body};
     if (node->op->attribute_bytes &&
         !tw_attributes_check(node->op, node->name, node->attributes, &ignored))
         return false;

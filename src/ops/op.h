@@ -25,6 +25,7 @@ typedef struct tw_shape_call {
     const void *attributes; /* already range-checked; may be completed? no: read-only */
     tw_shape *out;          /* out_count, to be filled in */
     tw_diag *diag;
+    struct tw_graph *const *body; /* op->bodies of them */
 } tw_shape_call;
 
 /* Fail in `shape`: code failed for a malformed node, unsupported for one beyond our limits. */
@@ -118,6 +119,7 @@ typedef struct tw_opdef {
     const char *name;                     /* IR name, CamelCase */
     const char *formula;                  /* one line for the docs */
     int min_in, max_in, min_out, max_out; /* max may be TW_MAX_OPERANDS - 1 */
+    int bodies;                           /* graphs inside it: see ops/control.c. Default: none */
     const tw_attribute *attributes;
     int attribute_count;
     uint32_t attribute_bytes;

@@ -2,6 +2,7 @@
  * writes its result over an input that nothing reads any more. */
 #include <string.h>
 
+#include "plan/control.h"
 #include "plan/ends.h"
 #include "plan/joins.h"
 
@@ -39,9 +40,17 @@ static int add_step_buffer(tw_schedule *s, const char *name, tw_buffer_use use, 
 
 static void extend(tw_schedule *s, const tw_value *v, int step)
 {
-    int b = s->places[v->index].buffer, last = segment_last(s, step);
+    int b = s->places[v->index].buffer;
+    int last = tw_live_until(s, tw_maker_of(s, v), segment_last(s, step));
     if (b >= 0 && s->buffers[b].last < last)
         s->buffers[b].last = last;
+}
+
+static void read_at(const tw_schedule *s, int *last, const tw_value *v, int step)
+{
+    int until = tw_live_until(s, tw_maker_of(s, v), step);
+    if (last[v->index] < until)
+        last[v->index] = until;
 }
 
 /* For each value, the last step that reads it or a view of it; step_count: a graph output. */
@@ -53,6 +62,9 @@ static int *last_reads(const tw_schedule *s, tw_arena *arena)
         last[v] = (g->values[v]->is_output && g->values[v] != s->drained) || g->values[v]->is_state
                       ? s->step_count
                       : -1;
+    for (int i = 0; i < s->control_count; i++)
+        if (s->controls[i].value)
+            read_at(s, last, s->controls[i].value, s->controls[i].at);
     int step = s->step_count;
     for (int n = g->node_count - 1; n >= 0; n--) {
         const tw_node *node = g->nodes[n];
@@ -62,10 +74,14 @@ static int *last_reads(const tw_schedule *s, tw_arena *arena)
         for (int i = 0; i < node->in_count; i++) {
             if (!node->in[i])
                 continue;
-            int at = view ? last[node->out[0]->index] : step;
-            if (last[node->in[i]->index] < at)
-                last[node->in[i]->index] = at;
+            if (!view)
+                read_at(s, last, node->in[i], step);
+            else if (last[node->in[i]->index] < last[node->out[0]->index])
+                last[node->in[i]->index] = last[node->out[0]->index];
         }
+        for (int i = 0; i < node->out_count; i++)
+            if (node->out[i] && node->out[i]->into)
+                read_at(s, last, node->out[i]->into, step);
     }
     return last;
 }
@@ -215,7 +231,10 @@ static void place_outputs(tw_schedule *s, int index, bool in_place, const int *l
         const tw_value *under = s->windows[out->index].over;
         const tw_join *join = in_place ? tw_join_of(s, out) : NULL;
         int state = tw_state_written(s->graph, out), begun = s->places[out->index].buffer;
-        if (state >= 0) {
+        if (out->into) {
+            name_value(s, out, s->places[out->into->index].buffer, out);
+            extend(s, out->into, index);
+        } else if (state >= 0) {
             const tw_value *current = s->graph->states[state].current;
             name_value(s, out, s->places[current->index].buffer, out);
         } else if (under) { /* a rolling segment's in place: one window for both */
@@ -261,6 +280,19 @@ static int add_window(tw_schedule *s, const tw_value *in)
     return add_buffer(s, in->name, TW_BUFFER_ACTIVATION, 0, 0, 0); /* nobody reads it */
 }
 
+/* Conditions are there when they are asked for; the rounds of a loop, as long as it runs. */
+static void place_controls(tw_schedule *s)
+{
+    for (int i = 0; i < s->control_count; i++) {
+        tw_control *e = &s->controls[i];
+        if (e->value && s->places[e->value->index].buffer >= 0)
+            extend(s, e->value, e->at);
+        if (e->kind == TW_CONTROL_LOOP)
+            e->buffer = add_buffer(s, "rounds of a loop", TW_BUFFER_CONTEXT, sizeof(uint32_t),
+                                   e->at, s->controls[s->controls[e->partner].partner].at - 1);
+    }
+}
+
 void tw_plan_buffers(tw_schedule *s, bool in_place)
 {
     const tw_graph *g = s->graph;
@@ -302,6 +334,7 @@ void tw_plan_buffers(tw_schedule *s, bool in_place)
         else
             place_step(s, step++, in_place, last, root_last);
     }
+    place_controls(s);
     for (int i = 0; i < g->output_count; i++) {
         int b = s->places[g->outputs[i]->index].buffer;
         if (b >= 0) {

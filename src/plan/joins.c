@@ -176,7 +176,8 @@ static bool any_part(const tw_schedule *s)
 void tw_plan_joins(tw_schedule *s)
 {
     enum { MOST_WORK = 1 << 20 };
-    if (!any_part(s) || collect(s) == 0)
+    /* A part that is made once may be joined in every round of a loop: not together with those. */
+    if (s->control_count || !any_part(s) || collect(s) == 0)
         return;
     uint32_t least = peak(s);
     int64_t work = 0;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "plan/control.h"
 #include "plan/ends.h"
 #include "plan/joins.h"
 #include "plan/overlap.h"
@@ -472,6 +473,30 @@ static bool plan_rolling(tw_schedule *s, const tw_compile_options *options, tw_a
     return plan_slow(s, options, &least, arena);
 }
 
+/* Does the node read the input, or make the output, that goes by rows? */
+static bool is_by_rows(const tw_schedule *s, const tw_node *node)
+{
+    bool by_rows = false;
+    for (int i = 0; i < node->in_count; i++)
+        by_rows |= s->fed && node->in[i] && tw_view_root(node->in[i]) == s->fed;
+    for (int i = 0; i < node->out_count; i++)
+        by_rows |= s->drained && node->out[i] == s->drained;
+    return by_rows;
+}
+
+static bool refuse_by_rows(const tw_compile_options *options, tw_diag *diag)
+{
+    if (options->input_rows)
+        return tw_fail(
+            diag, TW_CODE_UNSUPPORTED, options->input_rows, NULL,
+            "the input cannot be taken by rows: an operator needs it whole, or those that "
+            "read it cannot roll together; leave --input-rows out");
+    return tw_fail(
+        diag, TW_CODE_UNSUPPORTED, options->output_rows, NULL,
+        "the output cannot be given by rows: what makes it and what else reads it cannot "
+        "roll together; leave --output-rows out");
+}
+
 /* The input and the output that go by rows. An output must be rows of its own that a step makes: not a
  * reshape of another tensor's, not a state, not an input. */
 static bool find_by_rows(tw_schedule *s, const tw_compile_options *options, tw_diag *diag)
@@ -496,20 +521,10 @@ static bool find_by_rows(tw_schedule *s, const tw_compile_options *options, tw_d
         return tw_fail(diag, TW_CODE_UNSUPPORTED, options->output_rows, NULL,
                        "this output is another tensor in another shape, or a state: its rows are "
                        "not made one by one; leave --output-rows out");
+    for (int i = 0; i < s->step_count; i++)
+        if (tw_is_controlled(s, i) && is_by_rows(s, s->steps[i].node))
+            return refuse_by_rows(options, diag);
     return true;
-}
-
-static bool refuse_by_rows(const tw_compile_options *options, tw_diag *diag)
-{
-    if (options->input_rows)
-        return tw_fail(
-            diag, TW_CODE_UNSUPPORTED, options->input_rows, NULL,
-            "the input cannot be taken by rows: an operator needs it whole, or those that "
-            "read it cannot roll together; leave --input-rows out");
-    return tw_fail(
-        diag, TW_CODE_UNSUPPORTED, options->output_rows, NULL,
-        "the output cannot be given by rows: what makes it and what else reads it cannot "
-        "roll together; leave --output-rows out");
 }
 
 bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s, tw_diag *diag)
@@ -519,7 +534,10 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
     s->graph = graph;
     s->memories = &options->memories;
     if (!tw_targets_parse(s->arena, options->backends, &s->targets, &s->target_count, diag) ||
-        !tw_plan_steps(s, options, diag) || !tw_plan_order(s, diag))
+        !tw_plan_steps(s, options, diag))
+        return false;
+    tw_plan_controls(s);
+    if (!tw_plan_order(s, diag))
         return false;
     if (!find_by_rows(s, options, diag))
         return false;

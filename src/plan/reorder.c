@@ -127,7 +127,7 @@ static bool apply(tw_reorder *r, const int *order, tw_diag *diag)
 bool tw_plan_order(tw_schedule *s, tw_diag *diag)
 {
     const tw_graph *g = s->graph;
-    if (s->step_count < 3)
+    if (s->step_count < 3 || s->control_count) /* bodies stay where they are */
         return true;
     tw_reorder r = {.s = s, .arena = tw_arena_new()};
     size_t values = (size_t)g->value_count + 1;

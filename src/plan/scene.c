@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "plan/control.h"
 #include "plan/ends.h"
 #include "plan/overlap.h"
 
@@ -43,6 +44,13 @@ static bool has_bands(const tw_schedule *s, const tw_step *step)
     return !step->at_once && !step->accumulates && step->extent > 1;
 }
 
+static void read_at(const tw_scene *scene, int value, int step)
+{
+    tw_scene_value *read = &scene->values[value];
+    const int until = tw_live_until(scene->schedule, read->maker, step);
+    read->last = until > read->last ? until : read->last;
+}
+
 static void add_step(tw_scene *scene, int step, int *index_of)
 {
     tw_schedule *s = scene->schedule;
@@ -51,9 +59,9 @@ static void add_step(tw_scene *scene, int step, int *index_of)
     int *makes = tw_alloc_array(scene->arena, (size_t)node->out_count + 1, sizeof *makes);
     scene->reads[step] = reads;
     scene->makes[step] = makes;
-    scene->alone[step] =
-        s->steps[step].at_once || s->steps[step].alone || s->steps[step].extent == 0;
-    scene->banded[step] = has_bands(s, &s->steps[step]);
+    scene->alone[step] = s->steps[step].at_once || s->steps[step].alone ||
+                         s->steps[step].extent == 0 || tw_is_controlled(s, step);
+    scene->banded[step] = has_bands(s, &s->steps[step]) && !tw_is_controlled(s, step);
     scene->first_make[step] = scene->value_count;
     for (int i = 0; i < node->in_count; i++) {
         const tw_value *root = node->in[i] ? tw_view_root(node->in[i]) : NULL;
@@ -61,14 +69,16 @@ static void add_step(tw_scene *scene, int step, int *index_of)
         reads[i].view = root != node->in[i];
         if (reads[i].value >= 0) {
             tw_scene_value *read = &scene->values[reads[i].value];
-            read->last = step;
+            read_at(scene, reads[i].value, step);
             read->first = step < read->first ? step : read->first;
         }
     }
     for (int i = 0; i < node->out_count; i++) {
         const tw_value *v = node->out[i];
         bool state = v && tw_state_written(s->graph, v) >= 0;
-        makes[i] = v && !state ? add_value(scene, index_of, v, step) : -1;
+        if (v && v->into && index_of[v->into->index])
+            read_at(scene, index_of[v->into->index] - 1, step);
+        makes[i] = v && !state && !v->into ? add_value(scene, index_of, v, step) : -1;
         scene->alone[step] |= state;
     }
 }
@@ -120,6 +130,12 @@ void tw_scene_build(tw_scene *scene, tw_schedule *s, tw_arena *arena)
         scene->values[add_value(scene, index_of, g->inputs[i], -1)].fed = g->inputs[i] == s->fed;
     for (int i = 0; i < s->step_count; i++)
         add_step(scene, i, index_of);
+    for (int i = 0; i < s->control_count; i++) {
+        const tw_value *asked = s->controls[i].value;
+        int v = asked ? index_of[tw_view_root(asked)->index] - 1 : -1;
+        if (v >= 0)
+            read_at(scene, v, s->controls[i].at);
+    }
     for (int i = 0; i < g->output_count; i++) {
         int v = index_of[tw_view_root(g->outputs[i])->index] - 1;
         if (v >= 0 && g->outputs[i] == s->drained)

@@ -85,6 +85,9 @@ typedef struct tw_schedule {
     int step_count;
     tw_segment *segments;
     int segment_count;
+    struct tw_control *controls; /* plan/control.h */
+    int control_count;
+    int *maker;                    /* by value->index: the step that makes its root, or -1 */
     const tw_value *fed, *drained; /* the input and the output that go by rows, or null */
     tw_place *places;              /* by value->index */
     tw_window *windows;            /* by value->index */

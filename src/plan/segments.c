@@ -1,4 +1,5 @@
 /* Segments: which steps run together, and in bands of how many rows. */
+#include "plan/control.h"
 #include "plan/ends.h"
 #include "plan/schedule.h"
 
@@ -37,6 +38,8 @@ static bool writes_state(const tw_schedule *s, int step)
 static bool can_join(const tw_schedule *s, int step, const tw_segment *segment)
 {
     const tw_node *node = s->steps[step].node;
+    if (tw_is_controlled(s, step) || tw_is_controlled(s, segment->first_step))
+        return false;
     if (s->steps[step].axis != segment->axis || s->steps[step].alone ||
         s->steps[segment->first_step].alone || writes_state(s, step) ||
         writes_state(s, segment->first_step))

@@ -1,6 +1,7 @@
 /* Loading: a plan's bytes are verified once, completely, so that running needs no further checks
  * than the row comparisons of run.c. In: bytes that may say anything. Out: a tw_model, or the first
  * reason to refuse. Nothing here trusts a field before it has been compared with a bound. */
+#include "runtime/control.h"
 #include "runtime/rows.h"
 
 typedef struct tw_loader {
@@ -8,7 +9,8 @@ typedef struct tw_loader {
     uint32_t bytes;
     const tw_plan_section *directory;
     const tw_plan_section *section[TW_SECTION_LIMIT];
-    uint64_t work;
+    uint64_t work, most_work;
+    tw_nesting nesting; /* the branches and loops around the segment in hand */
 } tw_loader;
 
 static uint32_t align_up(uint32_t n)
@@ -50,7 +52,7 @@ static tw_status check_header(tw_loader *l)
     for (i = 0; i < sizeof h->reserved / sizeof *h->reserved; i++)
         if (h->reserved[i] != 0)
             return TW_E_FORMAT;
-    return TW_OK;
+    return h->reserved0 == 0 ? TW_OK : TW_E_FORMAT;
 }
 
 /* Sections ascend in kind, follow each other without gaps and end with the file. */
@@ -112,6 +114,7 @@ static tw_status find_sections(tw_loader *l)
     TW_FIND(outputs, output_count, TW_SECTION_OUTPUTS, uint32_t);
     TW_FIND(constants, constants_bytes, TW_SECTION_CONSTANTS, uint8_t);
     TW_FIND(states, state_count, TW_SECTION_STATES, tw_plan_state);
+    TW_FIND(controls, control_count, TW_SECTION_CONTROLS, tw_plan_control);
 #undef TW_FIND
     return TW_OK;
 }
@@ -206,11 +209,14 @@ static tw_status check_tensors(const tw_loader *l)
     return TW_OK;
 }
 
-/* Nothing that a segment writes lies over its row counters: the loop would lose its way. */
-static int spares_counters(const tw_plan_segment *g, uint32_t offset, uint32_t bytes)
+/* Nothing that a segment writes lies over its row counters, or over the rounds of a loop around it: the
+ * execution would lose its way. */
+static int spares_counters(const tw_loader *l, const tw_plan_segment *g, uint32_t offset,
+                           uint32_t bytes)
 {
     const uint32_t counters = 8u * (g->step_count + g->stream_count);
-    return bytes == 0 || offset >= g->counters + counters || g->counters >= offset + bytes;
+    return (bytes == 0 || offset >= g->counters + counters || g->counters >= offset + bytes) &&
+           tw_nesting_spares(&l->nesting, offset, bytes);
 }
 
 /* Every axis before the band axis has extent 1: a band of rows is one contiguous slice. */
@@ -223,8 +229,9 @@ static int rows_are_slices(const tw_tensor *t, uint32_t axis)
     return 1;
 }
 
-static tw_status check_stream(const tw_model *m, const tw_plan_segment *segment, uint32_t index)
+static tw_status check_stream(const tw_loader *l, const tw_plan_segment *segment, uint32_t index)
 {
+    const tw_model *m = l->model;
     const tw_plan_stream *s = &m->streams[segment->first_stream + index];
     const tw_tensor *t;
     tw_status status;
@@ -254,8 +261,9 @@ static tw_status check_stream(const tw_model *m, const tw_plan_segment *segment,
             t->window == 0)
             return TW_E_FORMAT;
     }
-    return t->region != TW_REGION_FAST || spares_counters(segment, t->offset, bytes) ? TW_OK
-                                                                                     : TW_E_FORMAT;
+    return t->region != TW_REGION_FAST || spares_counters(l, segment, t->offset, bytes)
+               ? TW_OK
+               : TW_E_FORMAT;
 }
 
 static tw_status check_operand(const tw_model *m, const tw_plan_segment *segment, uint32_t step,
@@ -339,7 +347,10 @@ static tw_status check_call(tw_loader *l, const tw_plan_segment *segment, const 
     if (kernel->check(&call, &work) != TW_OK || work != step->work)
         return TW_E_CHECK;
     l->work += work;
-    return l->work >= work ? TW_OK : TW_E_CHECK;
+    if (l->work < work || (work != 0 && l->nesting.rounds > (UINT64_MAX - l->most_work) / work))
+        return TW_E_CHECK;
+    l->most_work += work * l->nesting.rounds;
+    return TW_OK;
 }
 
 typedef struct tw_totals {
@@ -365,8 +376,8 @@ static tw_status check_step(tw_loader *l, const tw_plan_segment *segment, uint32
         s->scratch_offset % TW_PLAN_ALIGN != 0 || s->memory_offset % TW_PLAN_ALIGN != 0 ||
         !in_range(s->scratch_offset, s->scratch_bytes, fast) ||
         !in_range(s->memory_offset, s->memory_bytes, fast) ||
-        !spares_counters(segment, s->scratch_offset, s->scratch_bytes) ||
-        !spares_counters(segment, s->memory_offset, s->memory_bytes))
+        !spares_counters(l, segment, s->scratch_offset, s->scratch_bytes) ||
+        !spares_counters(l, segment, s->memory_offset, s->memory_bytes))
         return TW_E_FORMAT;
     for (i = 0; i < operands; i++) {
         int is_output = i >= s->input_count;
@@ -395,10 +406,12 @@ static tw_status check_segment(tw_loader *l, const tw_plan_segment *g, tw_totals
         (g->source != TW_ABSENT && g->source_band == 0) || g->step_count > 0xFFFFu ||
         g->stream_count > 0xFFFFu || g->counters % 8u != 0 ||
         !in_range(g->counters, 8u * (g->step_count + g->stream_count),
-                  m->header->region_bytes[TW_REGION_FAST]))
+                  m->header->region_bytes[TW_REGION_FAST]) ||
+        !tw_nesting_spares(&l->nesting, g->counters, 8u * (g->step_count + g->stream_count)) ||
+        (l->nesting.depth != 0 && g->source != TW_ABSENT)) /* rows are fed once */
         return TW_E_FORMAT;
     for (i = 0; i < g->stream_count; i++) {
-        status = check_stream(m, g, i);
+        status = check_stream(l, g, i);
         if (status != TW_OK)
             return status;
     }
@@ -453,16 +466,22 @@ static tw_status check_execution(tw_loader *l)
     const tw_model *m = l->model;
     tw_totals total = {0, 0, 0, 0, 0};
     uint32_t i;
+    tw_nesting_begin(&l->nesting, m);
     for (i = 0; i < m->segment_count; i++) {
-        tw_status status = check_segment(l, &m->segments[i], &total);
+        tw_status status = tw_nesting_at(&l->nesting, i);
+        if (status == TW_OK)
+            status = check_segment(l, &m->segments[i], &total);
         if (status != TW_OK)
             return status;
     }
+    if (tw_nesting_at(&l->nesting, m->segment_count) != TW_OK || !tw_nesting_ends(&l->nesting))
+        return TW_E_FORMAT;
     l->model->error_step = UINT32_MAX;
     l->model->error_operator = 0;
     return total.step == m->step_count && total.operand == m->operand_count &&
                    total.stream == m->stream_count && total.attribute == m->attribute_words &&
-                   total.blob == m->blob_count && l->work == m->header->work
+                   total.blob == m->blob_count && l->work == m->header->work &&
+                   l->most_work == m->header->most_work
                ? check_io(m)
                : TW_E_FORMAT;
 }

@@ -12,12 +12,13 @@
 
 #define TW_PLAN_MAGIC 0x4C505754u /* "TWPL" */
 #define TW_PLAN_MAJOR 1u          /* a runtime reads its own major version only */
-#define TW_PLAN_MINOR 1u          /* and any minor version up to its own */
+#define TW_PLAN_MINOR 2u          /* and any minor version up to its own */
 #define TW_PLAN_ALIGN 16u
 
 #define TW_ABSENT 0xFFFFFFFFu /* no tensor, no stream, no step */
 #define TW_MAX_OPERANDS 16u   /* inputs plus outputs of a step; bounds the runtime's stack */
 #define TW_MAX_BLOBS 8u       /* prepared tables of a step */
+#define TW_MAX_NESTING 8u     /* branches and loops inside each other */
 
 /* Rows counted beyond any tensor: what a resident or finished tensor offers. */
 #define TW_ALL_ROWS 0x40000000
@@ -42,13 +43,14 @@
     X(TW_SECTION_TARGETS, 15, tw_plan_target)     /* back ends that the plan serves as well */     \
     X(TW_SECTION_VARIANTS, 16, tw_plan_variant)   /* grouped by target: one a step */              \
     X(TW_SECTION_VARIANT_BLOBS, 17, tw_plan_blob) /* their tables, grouped by variant */           \
-    X(TW_SECTION_REASONS, 18, uint8_t)            /* why variants fall back: text */
+    X(TW_SECTION_REASONS, 18, uint8_t)            /* why variants fall back: text */                    \
+    X(TW_SECTION_CONTROLS, 19, tw_plan_control)   /* branches and loops, in execution order */
 
 enum {
 #define TW_SECTION_ENUM(name, value, type) name = value,
     TW_PLAN_SECTION_LIST(TW_SECTION_ENUM)
 #undef TW_SECTION_ENUM
-    TW_SECTION_LIMIT = 19
+    TW_SECTION_LIMIT = 20
 };
 /* clang-format on */
 
@@ -76,7 +78,9 @@ typedef struct tw_plan_header {
     uint64_t work;    /* sum of the steps' work: multiply-accumulates or element operations */
     uint8_t source_sha256[32];
     uint32_t compiler_version; /* major << 16 | minor << 8 | patch */
-    uint32_t reserved[7];
+    uint32_t reserved0;
+    uint64_t most_work; /* the same with every loop taking all the rounds it may */
+    uint32_t reserved[4];
 } tw_plan_header;
 
 /* Consecutive steps that are executed together. A segment of one step runs whole, or in bands. */
@@ -170,6 +174,30 @@ typedef struct tw_plan_variant {
     uint32_t reserved;
 } tw_plan_variant;
 
+/* Control entries stand before segments and say where execution goes on. A branch is three of them, a
+ * loop three, properly nested; there is at least one segment between two parts of either:
+ *
+ *     IF steps ELSE steps END            LOOP steps WHILE steps REPEAT
+ */
+enum {
+    TW_CONTROL_IF = 1,   /* the tensor is false: on behind the ELSE */
+    TW_CONTROL_ELSE = 2, /* on behind the END */
+    TW_CONTROL_END = 3,
+    TW_CONTROL_LOOP = 4,  /* the counter becomes 0 */
+    TW_CONTROL_WHILE = 5, /* the tensor is false: on behind the REPEAT; else one round more */
+    TW_CONTROL_REPEAT = 6 /* on behind the LOOP */
+};
+
+typedef struct tw_plan_control {
+    uint32_t kind;    /* TW_CONTROL_* */
+    uint32_t segment; /* before which it stands, or the number of segments */
+    uint32_t partner; /* the entry named above; LOOP: the WHILE; END: TW_ABSENT */
+    uint32_t tensor;  /* IF and WHILE: one BOOL; else TW_ABSENT */
+    uint32_t most;    /* WHILE: rounds, more end the run with TW_E_ROUNDS; else 0 */
+    uint32_t counter; /* LOOP and WHILE: offset in the fast arena of the rounds taken; else 0 */
+    uint32_t reserved[2];
+} tw_plan_control;
+
 #define TW_ASSERT_SIZE(type, bytes) typedef char tw_size_of_##type[sizeof(type) == (bytes) ? 1 : -1]
 TW_ASSERT_SIZE(tw_tensor, 72);
 TW_ASSERT_SIZE(tw_plan_section, 16);
@@ -182,6 +210,7 @@ TW_ASSERT_SIZE(tw_plan_blob, 8);
 TW_ASSERT_SIZE(tw_plan_state, 8);
 TW_ASSERT_SIZE(tw_plan_target, 64);
 TW_ASSERT_SIZE(tw_plan_variant, 40);
+TW_ASSERT_SIZE(tw_plan_control, 32);
 TW_ASSERT_SIZE(tw_context, 112);
 
 /* zlib's CRC-32. Start with 0; feed the result back in to continue. */

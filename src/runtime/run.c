@@ -5,6 +5,7 @@
  * virtual: they go on past a tensor's last row, because padding rows are rows too. After a firing
  * each window it read gives up the rows that no reader needs any more, and so does a window it wrote
  * that nobody reads: rows of an output that the caller has been given. */
+#include "runtime/control.h"
 #include "runtime/rows.h"
 
 enum { FLAG_DIRTY = 1u };
@@ -468,10 +469,20 @@ static tw_status fail(tw_context *context, const tw_model *model, tw_status stat
     return status;
 }
 
+/* From the place before a segment to the segment that runs next. */
+static tw_status go_on(tw_runner *r)
+{
+    tw_status status = tw_follow_controls(r->context, r->model);
+    if (status == TW_OK && r->context->segment < r->model->segment_count)
+        begin_segment(r);
+    return status;
+}
+
 tw_status tw_run_some(tw_context *context, uint32_t firings)
 {
     tw_runner r;
     uint32_t limit;
+    tw_status status = TW_OK;
     if (!context || !context->model.constant)
         return TW_E_ARGUMENT;
     if (context->flags & FLAG_DIRTY)
@@ -482,13 +493,12 @@ tw_status tw_run_some(tw_context *context, uint32_t firings)
         context->segment = 0;
         context->firings = 0;
         context->moved = 0;
-        if (r.model->segment_count != 0)
-            begin_segment(&r);
+        status = go_on(&r);
     } else {
         open_segment(&r);
     }
     limit = context->firings + firings;
-    while (context->segment < r.model->segment_count) {
+    while (status == TW_OK && context->segment < r.model->segment_count) {
         int32_t moved;
         if (context->firings >= limit && limit >= firings)
             return TW_RUNNING;
@@ -497,10 +507,11 @@ tw_status tw_run_some(tw_context *context, uint32_t firings)
             return fail(context, r.model, (tw_status)moved);
         if (moved == 0) {
             context->segment++;
-            if (context->segment < r.model->segment_count)
-                begin_segment(&r);
+            status = go_on(&r);
         }
     }
+    if (status != TW_OK)
+        return fail(context, r.model, status);
     context->error_step = UINT32_MAX;
     context->error_operator = 0;
     return TW_OK;

@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     mend_checksums(plan, (uint32_t)bytes);
     uint32_t count = find_kernels(plan, (uint32_t)bytes, kernels);
     if (tw_load(&model, plan, (uint32_t)bytes, kernels, count) == TW_OK &&
-        model.header->work <= MOST_WORK) {
+        model.header->most_work <= MOST_WORK) {
         uint64_t arenas = 0;
         for (uint32_t region = 1; region < TW_MAX_REGIONS; region++)
             arenas += tw_region_bytes(&model, region);

@@ -15,7 +15,6 @@
 /* Refused by name for now; each must be, so that this list stays true. */
 static const char *const refused_operators[] = {
     "lstm_quantized",
-    "nested_while",
     "unidirectional_sequence_lstm_quantized",
 };
 /* The tensor between its two ADDs is declared FLOAT32 where both operands are int8. TensorFlow Lite Micro

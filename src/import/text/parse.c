@@ -120,12 +120,12 @@ static bool parse_output(tw_text_parser *parser)
 typedef struct tw_draft {
     tw_token at;
     const char *operator_name, *node;
-    const char *out_name[TW_MAX_OPERANDS]; /* null: `_` */
-    tw_shape type[TW_MAX_OPERANDS];
-    tw_quant quant[TW_MAX_OPERANDS];
-    bool typed[TW_MAX_OPERANDS];
+    const char *out_name[TW_MAX_NODE_OPERANDS]; /* null: `_` */
+    tw_shape type[TW_MAX_NODE_OPERANDS];
+    tw_quant quant[TW_MAX_NODE_OPERANDS];
+    bool typed[TW_MAX_NODE_OPERANDS];
     int out_count;
-    tw_value *in[TW_MAX_OPERANDS];
+    tw_value *in[TW_MAX_NODE_OPERANDS];
     int in_count;
     tw_clamp clamp;
     bool clamped;
@@ -164,9 +164,9 @@ static bool parse_items(tw_text_parser *parser, tw_draft *draft, const int *coun
 {
     bool more = true;
     while (more) {
-        if (*count == (int)TW_MAX_OPERANDS)
+        if (*count == TW_MAX_NODE_OPERANDS)
             return tw_lex_fail_at(&parser->lexer, &parser->lexer.token, TW_CODE_UNSUPPORTED,
-                                  "more than %u operands; split the node", TW_MAX_OPERANDS);
+                                  "more than %d operands; split the node", TW_MAX_NODE_OPERANDS);
         if (!item(parser, draft) || !tw_lex_accept(&parser->lexer, ',', &more))
             return false;
     }
@@ -261,23 +261,47 @@ static bool finish_results(tw_text_parser *parser, const tw_draft *draft, tw_nod
     return true;
 }
 
+/* The graphs under a node with bodies: "graph" STRING "{" ... "}" for each. */
+static bool parse_bodies(tw_text_parser *parser, const tw_draft *draft, const tw_opdef *op,
+                         tw_graph **body)
+{
+    tw_graph *around = parser->graph;
+    const tw_builder builder = parser->builder;
+    const tw_map values = parser->values;
+    if (op->bodies && parser->depth == TW_MAX_DEPTH)
+        return tw_lex_fail_at(&parser->lexer, &draft->at, TW_CODE_UNSUPPORTED,
+                              "more than %d branches and loops inside each other", TW_MAX_DEPTH);
+    parser->depth++;
+    for (int i = 0; i < op->bodies; i++) {
+        if (!tw_text_graph(parser))
+            return false;
+        body[i] = parser->graph;
+    }
+    parser->depth--;
+    parser->graph = around;
+    parser->builder = builder;
+    parser->values = values;
+    return true;
+}
+
 static bool parse_known(tw_text_parser *parser, tw_draft *draft, const tw_opdef *op)
 {
     tw_lexer *lexer = &parser->lexer;
     void *attributes = NULL;
-    const char *names[TW_MAX_OPERANDS];
+    const char *names[TW_MAX_NODE_OPERANDS];
     if (op->attribute_bytes) {
         attributes = tw_alloc(lexer->arena, op->attribute_bytes);
         tw_attributes_default(op, attributes);
     }
     if (tw_lex_is_mark(lexer, '{') && !tw_text_attributes(parser, op, attributes))
         return false;
-    if (!parse_clamp(parser, draft))
+    tw_graph *body[TW_MAX_BODIES] = {NULL};
+    if (!parse_clamp(parser, draft) || !parse_bodies(parser, draft, op, body))
         return false;
     for (int i = 0; i < draft->out_count; i++) /* a name no text is likely to hold */
         names[i] = draft->out_name[i] ? draft->out_name[i] : "\x02";
-    tw_node *node = tw_graph_node(parser->graph, op, draft->node, draft->in, draft->in_count,
-                                  draft->out_count, names, attributes, lexer->diag);
+    tw_node *node = tw_graph_control(parser->graph, op, draft->node, draft->in, draft->in_count,
+                                     draft->out_count, names, attributes, body, lexer->diag);
     if (!node)
         return fail_node(parser, draft);
     if (draft->clamped)
@@ -333,7 +357,7 @@ static bool parse_foreign(tw_text_parser *parser, tw_draft *draft, const char *d
     tw_lexer *lexer = &parser->lexer;
     size_t n = (size_t)(dot - draft->operator_name);
     tw_foreign_attribute *attributes = NULL;
-    tw_value *out[TW_MAX_OPERANDS] = {NULL};
+    tw_value *out[TW_MAX_NODE_OPERANDS] = {NULL};
     int attribute_count = 0;
     const tw_vocabulary *vocabulary = tw_vocabulary_by_name(draft->operator_name, n);
     if (!vocabulary)

@@ -13,6 +13,7 @@ typedef struct tw_text_parser {
     tw_builder builder;  /* of foreign operators */
     bool foreign;        /* there was one in the graph */
     tw_map values;       /* name to tw_value */
+    int depth;           /* nodes around it whose body it is in */
     size_t random_bytes; /* made by `random` so far, which costs a file nothing to ask for */
     size_t file_bytes;   /* read from side files so far, which may be one file again and again */
 } tw_text_parser;

@@ -1,110 +1,297 @@
-/* Control flow that the importer takes away: branches are chosen where the condition is known, else both
- * are computed and the results picked; loops are unrolled where the number of rounds is known. */
+/* Control flow: branches are chosen and loops unrolled where the condition is known; where it is
+ * computed while the network runs they become If and While, and variables go in and out of the bodies
+ * like any other tensor. */
+#include <string.h>
+
 #include "import/tflite/tflite.h"
+#include "ops/control.h"
 
 enum {
-    MOST_ROUNDS = 1024 /* of a loop */
+    MOST_ROUNDS = 1024 /* of a loop that is unrolled */
 };
 
-/* A list of n's inputs from `first` on; false where one is missing. */
-static bool carried(tw_tfl_node *n, uint32_t first, tw_value ***list)
+/* n's inputs from `first` on; false where one is missing. */
+static bool read_arguments(tw_tfl_node *n, uint32_t first, tw_tfl_arguments *a)
 {
-    uint32_t count = n->operator->in_count;
-    *list = tw_alloc_array(n->import->scratch, (size_t)count + 1, sizeof **list);
-    for (uint32_t i = first; i < count; i++) {
-        (*list)[i - first] = tw_tfl_in(n, (int)i);
-        if (!(*list)[i - first])
+    const tw_tfl_operator *o = n->operator;
+    tw_arena *scratch = n->import->scratch;
+    a->count = o->in_count - first;
+    a->in = tw_alloc_array(scratch, (size_t)a->count + 1, sizeof *a->in);
+    a->handle = tw_alloc_array(scratch, (size_t)a->count + 1, sizeof(tw_tfl_variable *));
+    for (uint32_t i = 0; i < a->count; i++) {
+        const int32_t tensor = o->in[first + i];
+        a->handle[i] = tensor >= 0 ? n->import->handles[tensor] : NULL;
+        if (a->handle[i])
+            continue;
+        a->in[i] = tw_tfl_in(n, (int)(first + i));
+        if (!a->in[i])
             return n->b->diag->code != TW_CODE_OK
                        ? false
-                       : TW_TFL_FAIL(n, "input %u is missing", (unsigned)i);
+                       : TW_TFL_FAIL(n, "input %u is missing", (unsigned)(first + i));
     }
     return true;
 }
 
-static bool set_all(tw_tfl_node *n, tw_value *const *values)
+/* Result i is a value, or a handle. */
+static bool set_result(tw_tfl_node *n, uint32_t i, tw_value *value, tw_tfl_variable *handle)
 {
-    for (uint32_t i = 0; i < n->operator->out_count; i++)
-        if (!tw_tfl_set(n, (int)i, values[i]))
-            return false;
+    const int32_t tensor = n->operator->out[i];
+    if (!handle || value)
+        return tw_tfl_set(n, (int)i, value);
+    if (tensor >= 0)
+        n->import->handles[tensor] = handle;
     return true;
 }
 
 static bool is_condition(tw_tfl_node *n, const tw_value *value)
 {
-    return (value->shape.dtype == TW_BOOL && tw_shape_elements(&value->shape) == 1) ||
+    return (value && value->shape.dtype == TW_BOOL && tw_shape_elements(&value->shape) == 1) ||
            TW_TFL_FAIL(n, "the condition must be one BOOL");
+}
+
+/* ---- nodes with bodies ---- */
+
+/* A node of two bodies while it is put together. */
+typedef struct tw_tfl_pair {
+    tw_tfl_node *n;
+    tw_tfl_body body[2];
+    tw_value *operand[TW_MAX_NODE_OPERANDS];
+    tw_value *input[2][TW_MAX_NODE_OPERANDS]; /* of the bodies, for operands from `first` on */
+    int operands, first;
+    int results;
+} pair;
+
+static bool is_assigned(const pair *p, int variable)
+{
+    return p->body[0].after[variable] || p->body[1].after[variable];
+}
+
+static bool add_operand(pair *p, tw_value *outer, tw_value *first, tw_value *second)
+{
+    if (p->operands == TW_MAX_NODE_OPERANDS)
+        return TW_TFL_UNSUPPORTED(p->n, "more than %d tensors go into its bodies",
+                                  TW_MAX_NODE_OPERANDS);
+    outer->index = 1;
+    p->input[0][p->operands] = first;
+    p->input[1][p->operands] = second;
+    p->operand[p->operands++] = outer;
+    return true;
+}
+
+/* The variables that a body assigns, or those that they only read. */
+static bool add_variables(pair *p, bool assigned)
+{
+    tw_tfl_import *import = p->n->import;
+    for (int i = 0; i < import->variable_count; i++) {
+        const tw_value *like = NULL;
+        for (int k = 0; k < 2; k++) {
+            like = like ? like : p->body[k].taken[i];
+            like = like ? like : p->body[k].after[i];
+        }
+        if (!like || is_assigned(p, i) != assigned)
+            continue;
+        tw_value *outer = tw_tfl_variable_read(p->n, i, like);
+        if (!outer || !add_operand(p, outer, tw_tfl_variable_taken(import, &p->body[0], i, outer),
+                                   tw_tfl_variable_taken(import, &p->body[1], i, outer)))
+            return false;
+    }
+    return true;
+}
+
+/* An output of a body, as the tensor it stands for is quantised. */
+static bool add_output(pair *p, int body, tw_value *value, tw_quant quant)
+{
+    value = tw_tfl_body_relabel(p->n, &p->body[body], value, quant);
+    if (value)
+        tw_graph_output(p->body[body].graph, value);
+    return value != NULL;
+}
+
+static bool add_variable_outputs(pair *p, int body)
+{
+    tw_tfl_import *import = p->n->import;
+    for (int i = 0; i < import->variable_count; i++) {
+        tw_value *taken = p->body[body].taken[i], *after = p->body[body].after[i];
+        if (is_assigned(p, i) && !add_output(p, body, after ? after : taken, taken->quant))
+            return false;
+    }
+    return true;
+}
+
+/* The node, and its results behind `results` to the variables. */
+static tw_node *finish(pair *p, const char *op, const void *attributes)
+{
+    tw_tfl_import *import = p->n->import;
+    tw_builder *b = p->n->b;
+    tw_graph *body[2] = {p->body[0].graph, p->body[1].graph};
+    for (int k = 0; k < 2; k++) {
+        body[k]->inputs = tw_copy(b->arena, p->input[k] + p->first,
+                                  sizeof(tw_value *) * (size_t)(p->operands - p->first));
+        body[k]->input_count = body[k]->input_capacity = p->operands - p->first;
+    }
+    tw_node *node = tw_graph_control(b->graph, tw_op_by_name(op), b->node, p->operand, p->operands,
+                                     body[1]->output_count, NULL, attributes, body, b->diag);
+    for (int i = 0; node && i < import->variable_count; i++)
+        if (is_assigned(p, i) && !tw_tfl_variable_assign(p->n, i, node->out[p->results++]))
+            return NULL;
+    return node;
 }
 
 /* ---- branches ---- */
 
-/* The results of a branch, which may leave no trace beside them where it is only picked from. */
-static bool compute_branch(tw_tfl_node *n, int32_t subgraph, tw_value *const *in, tw_value **out)
+static bool make_if(tw_tfl_node *n, tw_value *condition, const int32_t *branch,
+                    const tw_tfl_arguments *a)
 {
-    const tw_tfl_import *import = n->import;
-    const int states = import->b.graph->state_count, assignments = import->assignments;
-    if (!tw_tfl_call(n, subgraph, in, n->operator->in_count - 1, out, n->operator->out_count))
+    const uint32_t count = n->operator->out_count;
+    pair *p = tw_alloc(n->import->scratch, sizeof *p);
+    p->n = n;
+    p->first = 1;
+    for (int k = 0; k < 2; k++)
+        if (!tw_tfl_body_of(n, branch[k], a, NULL, count, &p->body[k]))
+            return false;
+    if (!add_operand(p, condition, NULL, NULL))
         return false;
-    return (states == import->b.graph->state_count && assignments == import->assignments) ||
-           TW_TFL_UNSUPPORTED(n,
-                              "a branch that keeps state, under a condition that is computed while "
-                              "the network runs, is not supported");
-}
-
-static tw_value *pick(tw_tfl_node *n, tw_value *condition, tw_value *yes, tw_value *no)
-{
-    tw_value *in[] = {condition, yes, no};
-    if (!tw_shape_equal(&yes->shape, &no->shape) || !tw_quant_equal(&yes->quant, &no->quant)) {
-        TW_TFL_UNSUPPORTED(n, "branches whose results differ in shape, type or scale, under a "
-                              "condition that is computed while the network runs, are not "
-                              "supported");
-        return NULL;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (p->body[0].in[i] && !add_operand(p, a->in[i], p->body[0].in[i], p->body[1].in[i]))
+            return false;
+    if (!add_variables(p, true) || !add_variables(p, false))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!p->body[0].out[i] || !p->body[1].out[i])
+            return TW_TFL_UNSUPPORTED(n, "a branch that gives a variable is not supported");
+        for (int k = 0; k < 2; k++)
+            if (!add_output(p, k, p->body[k].out[i], p->body[0].out[i]->quant))
+                return false;
     }
-    tw_node *node = tw_build_node(n->b, "Where", in, 3, NULL);
-    if (node)
-        node->out[0]->quant = yes->quant;
-    return node ? node->out[0] : NULL;
+    p->results = (int)count;
+    if (!add_variable_outputs(p, 0) || !add_variable_outputs(p, 1))
+        return false;
+    if (p->body[0].graph->output_count == 0)
+        return true; /* it does nothing */
+    tw_node *node = finish(p, "If", NULL);
+    for (uint32_t i = 0; i < count; i++)
+        if (!node || !set_result(n, i, node->out[i], NULL))
+            return false;
+    return node != NULL;
 }
 
 bool tw_tfl_op_if(tw_tfl_node *n)
 {
-    const int32_t branch[] = {tw_tfl_int(n, TW_FIELD(If, else_subgraph_index), -1),
-                              tw_tfl_int(n, TW_FIELD(If, then_subgraph_index), -1)};
+    const int32_t branch[] = {tw_tfl_int(n, TW_FIELD(If, then_subgraph_index), -1),
+                              tw_tfl_int(n, TW_FIELD(If, else_subgraph_index), -1)};
     const uint32_t count = n->operator->out_count;
-    tw_value *condition = tw_tfl_in(n, 0), **in, **yes, **no;
-    if (!condition || !is_condition(n, condition) || !carried(n, 1, &in))
+    tw_value *condition = tw_tfl_in(n, 0);
+    tw_tfl_arguments a;
+    if (!condition || !is_condition(n, condition) || !read_arguments(n, 1, &a))
         return false;
-    yes = tw_alloc_array(n->import->scratch, (size_t)count + 1, sizeof *yes);
-    no = tw_alloc_array(n->import->scratch, (size_t)count + 1, sizeof *no);
-    if (tw_build_constant(n->b, condition))
-        return tw_tfl_call(n, branch[tw_build_int_at(condition, 0) != 0], in,
-                           n->operator->in_count - 1, yes, count) &&
-               set_all(n, yes);
-    if (!compute_branch(n, branch[1], in, yes) || !compute_branch(n, branch[0], in, no))
+    if (!tw_build_constant(n->b, condition))
+        return make_if(n, condition, branch, &a);
+    tw_value **out = tw_alloc_array(n->import->scratch, (size_t)count + 1, sizeof *out);
+    if (!tw_tfl_call(n, branch[tw_build_int_at(condition, 0) == 0], &a, out, count))
         return false;
-    int64_t single[1] = {0};
-    condition = tw_build_reshape(n->b, condition, 0, single);
-    for (uint32_t i = 0; i < count; i++) {
-        yes[i] = condition ? pick(n, condition, yes[i], no[i]) : NULL;
-        if (!yes[i])
+    for (uint32_t i = 0; i < count; i++)
+        if (!set_result(n, i, out[i], NULL))
             return false;
-    }
-    return set_all(n, yes);
+    return true;
 }
 
 /* ---- loops ---- */
 
-/* Does the loop go on with these values? */
-static bool ask(tw_tfl_node *n, int32_t subgraph, tw_value *const *in, bool *more)
+/* Does the loop go on with these values? False with `known` false and no message: who knows. */
+static bool ask(tw_tfl_node *n, int32_t subgraph, const tw_tfl_arguments *a, bool *known,
+                bool *more)
 {
     tw_value *answer;
-    if (!tw_tfl_call(n, subgraph, in, n->operator->in_count, &answer, 1) ||
-        !is_condition(n, answer))
+    if (!tw_tfl_call(n, subgraph, a, &answer, 1) || !is_condition(n, answer))
         return false;
-    if (!tw_build_constant(n->b, answer))
-        return TW_TFL_UNSUPPORTED(n, "the number of rounds depends on what is computed while the "
-                                     "network runs; loops with a fixed number are supported");
-    *more = tw_build_int_at(answer, 0) != 0;
+    *known = tw_build_constant(n->b, answer);
+    *more = *known && tw_build_int_at(answer, 0) != 0;
     return true;
+}
+
+/* Round by round while the condition is known; `known` false: it is not, or not for so many rounds. */
+static bool unroll(tw_tfl_node *n, int32_t condition, int32_t body, tw_tfl_arguments *a,
+                   bool *known)
+{
+    bool more = false;
+    if (!ask(n, condition, a, known, &more))
+        return false;
+    for (int round = 0; more; round++) {
+        tw_value **next = tw_alloc_array(n->import->scratch, (size_t)a->count + 1, sizeof *next);
+        *known = round < MOST_ROUNDS;
+        if (!*known)
+            return true;
+        if (!tw_tfl_call(n, body, a, next, a->count))
+            return false;
+        a->in = next;
+        if (!ask(n, condition, a, known, &more))
+            return false;
+    }
+    return true;
+}
+
+/* The tensors that a round leaves as they were. */
+static bool *find_carried(tw_tfl_node *n, int32_t body, const tw_tfl_arguments *a)
+{
+    const tw_tfl_model *model = n->import->model;
+    bool *carried = tw_alloc(n->import->scratch, (size_t)a->count + 1);
+    for (uint32_t i = 0; i < a->count; i++) {
+        const tw_tfl_subgraph *g =
+            body >= 0 && (uint32_t)body < model->subgraph_count ? &model->subgraphs[body] : NULL;
+        bool known = g && i < g->in_count && i < g->out_count;
+        carried[i] = a->in[i] && !(known && g->in[i] == g->out[i]);
+    }
+    return carried;
+}
+
+static bool add_loop_operands(pair *p, const tw_tfl_arguments *a, const bool *carried, bool which)
+{
+    for (uint32_t i = 0; i < a->count; i++)
+        if (carried[i] == which && p->body[0].in[i] &&
+            !add_operand(p, a->in[i], p->body[0].in[i], p->body[1].in[i]))
+            return false;
+    return true;
+}
+
+static bool assigns_in_condition(const pair *p)
+{
+    for (int i = 0; i < p->n->import->variable_count; i++)
+        if (p->body[0].after[i])
+            return true;
+    return false;
+}
+
+static bool make_while(tw_tfl_node *n, int32_t condition, int32_t body, const tw_tfl_arguments *a)
+{
+    const bool *carried = find_carried(n, body, a);
+    const tw_loop_attributes attributes = {0};
+    pair *p = tw_alloc(n->import->scratch, sizeof *p);
+    p->n = n;
+    if (!tw_tfl_body_of(n, condition, a, carried, 1, &p->body[0]) ||
+        !is_condition(n, p->body[0].out[0]) ||
+        !tw_tfl_body_of(n, body, a, carried, a->count, &p->body[1]))
+        return false;
+    if (assigns_in_condition(p))
+        return TW_TFL_UNSUPPORTED(n, "a condition that assigns variables is not supported");
+    if (!add_loop_operands(p, a, carried, true) || !add_variables(p, true) ||
+        !add_loop_operands(p, a, carried, false) || !add_variables(p, false))
+        return false;
+    tw_graph_output(p->body[0].graph, p->body[0].out[0]);
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (!carried[i])
+            continue;
+        if (!p->body[1].out[i] || !add_output(p, 1, p->body[1].out[i], a->in[i]->quant))
+            return false;
+        p->results++;
+    }
+    if (!add_variable_outputs(p, 1))
+        return false;
+    tw_node *node = p->body[1].graph->output_count ? finish(p, "While", &attributes) : NULL;
+    for (uint32_t i = 0, result = 0; i < a->count; i++)
+        if ((carried[i] && !node) ||
+            !set_result(n, i, carried[i] ? node->out[result++] : a->in[i], a->handle[i]))
+            return false;
+    return n->b->diag->code == TW_CODE_OK;
 }
 
 bool tw_tfl_op_while(tw_tfl_node *n)
@@ -112,22 +299,24 @@ bool tw_tfl_op_while(tw_tfl_node *n)
     const int32_t condition = tw_tfl_int(n, TW_FIELD(While, cond_subgraph_index), -1);
     const int32_t body = tw_tfl_int(n, TW_FIELD(While, body_subgraph_index), -1);
     const uint32_t count = n->operator->in_count;
-    tw_value **values, **next;
-    bool more = false;
+    tw_tfl_arguments first, last;
+    bool known = false;
     if (n->operator->out_count != count)
         return TW_TFL_FAIL(n, "it has %u inputs and %u results; it must have as many",
                            (unsigned)count, (unsigned)n->operator->out_count);
-    if (!carried(n, 0, &values) || !ask(n, condition, values, &more))
+    if (!read_arguments(n, 0, &first))
         return false;
-    for (int round = 0; more; round++) {
-        if (round == MOST_ROUNDS)
-            return TW_TFL_UNSUPPORTED(n, "more than %d rounds", MOST_ROUNDS);
-        next = tw_alloc_array(n->import->scratch, (size_t)count + 1, sizeof *next);
-        if (!tw_tfl_call(n, body, values, count, next, count))
-            return false;
-        values = next;
-        if (!ask(n, condition, values, &more))
-            return false;
+    tw_value **now = tw_tfl_variables_now(n->import);
+    const int variables = n->import->variable_count;
+    last = first;
+    if (!unroll(n, condition, body, &last, &known))
+        return false;
+    if (!known) { /* what was unrolled so far is forgotten */
+        tw_tfl_variables_restore(n->import, now, variables);
+        return make_while(n, condition, body, &first);
     }
-    return set_all(n, values);
+    for (uint32_t i = 0; i < count; i++)
+        if (!set_result(n, i, last.in[i], first.handle[i]))
+            return false;
+    return true;
 }

@@ -115,9 +115,10 @@ static bool import_operators(tw_tfl_import *import)
     return true;
 }
 
-bool tw_tfl_call(tw_tfl_node *n, int32_t subgraph, tw_value *const *in, uint32_t in_count,
+bool tw_tfl_call(tw_tfl_node *n, int32_t subgraph, const tw_tfl_arguments *arguments,
                  tw_value **out, uint32_t out_count)
 {
+    const uint32_t in_count = arguments->count;
     tw_tfl_import *import = n->import;
     const tw_tfl_import before = *import;
     if (subgraph < 0 || (uint32_t)subgraph >= import->model->subgraph_count)
@@ -131,17 +132,20 @@ bool tw_tfl_call(tw_tfl_node *n, int32_t subgraph, tw_value *const *in, uint32_t
                            (int)subgraph, g->in_count, g->out_count, in_count, out_count);
     enter(import, g);
     import->depth++;
-    for (uint32_t i = 0; i < in_count; i++)
-        import->values[g->in[i]] = in[i];
+    for (uint32_t i = 0; i < in_count; i++) {
+        import->values[g->in[i]] = arguments->in[i];
+        import->handles[g->in[i]] = arguments->handle[i];
+    }
     bool ok = import_operators(import);
     for (uint32_t i = 0; ok && i < out_count; i++) {
         const tw_tfl_tensor *tensor = &g->tensors[g->out[i]];
         out[i] = import->values[g->out[i]];
         if (!out[i] && tw_tfl_has_data(import, tensor))
             out[i] = tw_tfl_constant(import, tensor);
-        ok =
-            out[i] || TW_TFL_FAIL(n, "nothing computes output %u of subgraph %d", i, (int)subgraph);
+        ok = out[i] || import->handles[g->out[i]] ||
+             TW_TFL_FAIL(n, "nothing computes output %u of subgraph %d", i, (int)subgraph);
     }
+    import->b.node = before.b.node;
     import->subgraph = before.subgraph;
     import->values = before.values;
     import->handles = before.handles;

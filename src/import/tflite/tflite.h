@@ -48,6 +48,8 @@ typedef struct tw_tfl_gate_record {
 } tw_tfl_gate_record;
 enum { TW_TFL_MOST_GATES = 32 };
 
+enum { TW_TFL_VARIABLES = 1024 }; /* of a model */
+
 typedef struct tw_tfl_import {
     tw_builder b;
     tw_arena *scratch; /* as long as the import */
@@ -58,8 +60,8 @@ typedef struct tw_tfl_import {
     tw_map variables; /* resource variables by name */
     tw_tfl_variable **variable_list;
     int variable_count, variable_capacity;
-    bool initialising; /* inside CALL_ONCE: assignments are initial values */
-    int assignments;   /* of variables so far */
+    bool initialising;        /* inside CALL_ONCE: assignments are initial values */
+    struct tw_tfl_body *body; /* in hand, or null: the network itself */
     tw_tfl_gate_record gates[TW_TFL_MOST_GATES]; /* the last one open means that all are */
     int gate_count;
 
@@ -177,10 +179,44 @@ tw_value *tw_tfl_weights(tw_tfl_node *n, const tw_value *x, tw_value *w, tw_tfl_
 /* Elements of constant integers or floats as doubles; false with a message when not constant. */
 bool tw_tfl_known(tw_tfl_node *n, int i, const char *what);
 
-/* Import the operators of another subgraph in the node's place. in: what its inputs are; out: set to
- * what its outputs are. */
-bool tw_tfl_call(tw_tfl_node *n, int32_t subgraph, tw_value *const *in, uint32_t in_count,
+/* What a subgraph is given: values, or handles of variables where a value is null. */
+typedef struct tw_tfl_arguments {
+    tw_value **in;
+    tw_tfl_variable **handle;
+    uint32_t count;
+} tw_tfl_arguments;
+
+/* Import the operators of another subgraph in the node's place. out: set to what its outputs are; null
+ * where they are handles. */
+bool tw_tfl_call(tw_tfl_node *n, int32_t subgraph, const tw_tfl_arguments *arguments,
                  tw_value **out, uint32_t out_count);
+
+/* A subgraph as a body of If or While: a graph of its own. Its inputs stand for the arguments, but for
+ * those that are constant and not carried by a loop, and for the variables that it reads. */
+typedef struct tw_tfl_body {
+    struct tw_tfl_body *around;
+    tw_graph *graph;
+    tw_value **in;     /* by argument: its input, or null */
+    tw_value **out;    /* what the subgraph gives */
+    tw_value **before; /* by variable: what it is around the body */
+    tw_value **taken;  /* by variable: the body's input, or null */
+    tw_value **after;  /* by variable: what the body leaves, or null: as it was */
+    int variables;
+} tw_tfl_body;
+bool tw_tfl_body_of(tw_tfl_node *n, int32_t subgraph, const tw_tfl_arguments *arguments,
+                    const bool *carried, uint32_t out_count, tw_tfl_body *body);
+/* The value with another quantisation, in the body. */
+tw_value *tw_tfl_body_relabel(tw_tfl_node *n, tw_tfl_body *body, tw_value *value, tw_quant quant);
+
+/* Variables in control flow: state.c. */
+tw_value **tw_tfl_variables_now(const tw_tfl_import *import);
+void tw_tfl_variables_restore(tw_tfl_import *import, tw_value *const *now, int count);
+/* Variable i, as one that the body takes: it becomes an input where it is none yet. */
+tw_value *tw_tfl_variable_taken(tw_tfl_import *import, tw_tfl_body *body, int i,
+                                const tw_value *like);
+/* Variable i as it is here, read or made if need be; `like`: shape and scale where nothing else says. */
+tw_value *tw_tfl_variable_read(tw_tfl_node *n, int i, const tw_value *like);
+bool tw_tfl_variable_assign(tw_tfl_node *n, int i, tw_value *value);
 
 /* Tell the graph what the variables are in the next run: state.c. */
 bool tw_tfl_finish_states(tw_tfl_import *import);

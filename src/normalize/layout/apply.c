@@ -182,7 +182,7 @@ static bool rewrite_node(rewrite *r, int n)
     if (place->carry == TW_CARRY_TRANSPOSE)
         return rewrite_transpose(r, node, place);
     place->value = x ? node->in[0] : NULL; /* the model's operand, before it is replaced */
-    tw_value *in[TW_MAX_OPERANDS];
+    tw_value *in[TW_MAX_NODE_OPERANDS];
     for (int i = 0; i < node->in_count; i++) {
         in[i] = node->in[i] ? operand(r, place, i, node->in[i]) : NULL;
         if (node->in[i] && !in[i])
