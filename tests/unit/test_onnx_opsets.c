@@ -135,7 +135,7 @@ static void by_window(void **state)
 static void by_attribute(void **state)
 {
     (void)state;
-    assert_true(run_file("tests/data/onnx-attributes.txt") >= 154);
+    assert_true(run_file("tests/data/onnx-attributes.txt") >= 165);
 }
 
 int main(void)

@@ -285,6 +285,22 @@ bool tw_onnx_op_clip(tw_onnx_node *n)
 
 /* --- casts ------------------------------------------------------------------------------------- */
 
+static bool is_narrow(tw_dtype dtype)
+{
+    return dtype == TW_BOOL || dtype == TW_S8 || dtype == TW_U8 || dtype == TW_S16 ||
+           dtype == TW_U16;
+}
+
+tw_value *tw_onnx_as_float(tw_onnx_node *n, tw_value *x)
+{
+    return is_narrow(x->shape.dtype) ? tw_build_cast(n->b, x, TW_F32) : x;
+}
+
+tw_value *tw_onnx_from_float(tw_onnx_node *n, tw_value *y, tw_dtype dtype)
+{
+    return is_narrow(dtype) ? tw_build_cast(n->b, tw_build1(n->b, "Round", y, NULL), dtype) : y;
+}
+
 static bool cast_to(tw_onnx_node *n, tw_dtype dtype)
 {
     /* Both are about 8-bit floats, which are refused. */

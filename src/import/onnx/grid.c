@@ -25,18 +25,13 @@ bool tw_onnx_op_grid_sample(tw_onnx_node *n)
     if (n->in[0]->shape.rank < 3 || n->in[0]->shape.rank > 5)
         return TW_ONNX_UNSUPPORTED(n, "the input has rank %d; 3 to 5 are supported",
                                    n->in[0]->shape.rank);
-    /* Integers that a float holds; sums of theirs are cut off. */
-    tw_dtype dtype = n->in[0]->shape.dtype;
-    bool narrow =
-        dtype == TW_BOOL || dtype == TW_S8 || dtype == TW_U8 || dtype == TW_S16 || dtype == TW_U16;
-    tw_value *x = narrow ? tw_build_cast(n->b, n->in[0], TW_F32) : n->in[0];
-    tw_value *in[] = {tw_build_channels_last(n->b, x), n->in[1]};
+    tw_value *in[] = {tw_build_channels_last(n->b, tw_onnx_as_float(n, n->in[0])), n->in[1]};
     tw_value *y =
         tw_build(n->b, "GridSample", in, 2,
                  TW_SETTINGS(tw_set_word("mode", ours), tw_set_word("padding", padding),
                              tw_set_int("align_corners", tw_onnx_int(n, "align_corners", 0) != 0)));
     y = tw_build_channels_first(n->b, y);
-    return tw_onnx_bind(n, 0, narrow ? tw_build_cast(n->b, y, dtype) : y);
+    return tw_onnx_bind(n, 0, tw_onnx_from_float(n, y, n->in[0]->shape.dtype));
 }
 
 /* Place o of `extent` from -1 to 1: centres of elements, or of first and last. */

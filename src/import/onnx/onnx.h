@@ -124,6 +124,11 @@ bool tw_onnx_branch(tw_onnx_node *n, const Tw__Onnx__Graph *branch);
 
 /* --- parts that operators share ---------------------------------------------------------------- */
 
+/* Integers that a float holds, and booleans, as floats, and back: rounded, halves to even, and limited to
+ * the type. Others stay as they are. */
+tw_value *tw_onnx_as_float(tw_onnx_node *n, tw_value *x);
+tw_value *tw_onnx_from_float(tw_onnx_node *n, tw_value *y, tw_dtype dtype);
+
 /* A sliding window over the spatial axes of [N, C, spatial..]. */
 typedef struct tw_onnx_window {
     int spatial;

@@ -132,6 +132,23 @@ bool tw_onnx_op_qlinear_global_average_pool(tw_onnx_node *n)
     return result(n, as_it_was(n, y, last), 3, n->in[0]->shape.dtype);
 }
 
+bool tw_onnx_op_qlinear_reduce_mean(tw_onnx_node *n)
+{
+    tw_onnx_list list = tw_onnx_ints(n, "axes");
+    bool flag[TW_MAX_RANK] = {false}, keep = tw_onnx_int(n, "keepdims", 1) != 0;
+    int64_t axes[TW_MAX_RANK];
+    int count = 0, rank = n->in[0]->shape.rank;
+    if (!tw_onnx_axes(n, &list, rank, flag))
+        return false;
+    for (int i = 0; i < rank; i++)
+        if (flag[i] || list.count <= 0)
+            axes[count++] = i;
+    tw_value *y =
+        tw_build1(n->b, "ReduceMean", operand(n, 0),
+                  TW_SETTINGS(tw_set_ints("axes", count, axes), tw_set_int("keepdims", keep)));
+    return result(n, y, 3, n->in[0]->shape.dtype);
+}
+
 /* Inputs: the result's scale and zero point, then each part with its own. */
 bool tw_onnx_op_qlinear_concat(tw_onnx_node *n)
 {

@@ -94,8 +94,12 @@ static tw_value *resample(tw_onnx_node *n, tw_value *x, const tw_resizing *r)
         last.begin[k] = r->begin[from];
         last.end[k] = r->end[from];
     }
+    const bool sums = strcmp(r->mode, "nearest") != 0;
+    const tw_dtype dtype = x->shape.dtype;
+    x = sums ? tw_onnx_as_float(n, x) : x;
     tw_value *y = tw_resizing_build(n->b, image ? tw_build_channels_last(n->b, x) : x, &last);
-    return image ? tw_build_channels_first(n->b, y) : y;
+    y = image ? tw_build_channels_first(n->b, y) : y;
+    return sums ? tw_onnx_from_float(n, y, dtype) : y;
 }
 
 /* Resize of opset 10, Upsample: scales only. Places are o / scale; the nearest element is the one
