@@ -1,4 +1,5 @@
-/* One-node ONNX models as text. */
+/* One-node ONNX models as text. A line `attribute NAME TYPE[DIMS] = ELEMENTS` behind the node's is a tensor
+ * among its attributes. */
 #include "support/onnx_case.h"
 
 #include <stdarg.h>
@@ -83,7 +84,10 @@ static void add_tensor(tw_onnx_case *c, const char *kind, char *text)
     int64_t dim[TW_MAX_RANK];
     for (int i = 0; i < t.shape.rank; i++)
         dim[i] = t.shape.dim[i];
-    if (strcmp(kind, "const") == 0) {
+    if (strcmp(kind, "attribute") == 0) {
+        tw_onnx_write_constant(&c->model, t.name, type, t.shape.rank, dim, t.data,
+                               tw_shape_bytes(&t.shape));
+    } else if (strcmp(kind, "const") == 0) {
         tw_onnx_write_tensor(&c->model, t.name, type, t.shape.rank, dim, t.data,
                              tw_shape_bytes(&t.shape));
     } else if (strcmp(kind, "in") == 0) {

@@ -242,6 +242,15 @@ void tw_onnx_write_reference(tw_onnx_writer *w, const char *name, unsigned type,
     tw_wire_message(&w->node, 5, &a);
 }
 
+void tw_onnx_write_constant(tw_onnx_writer *w, const char *name, int type, int rank,
+                            const int64_t *dim, const void *data, size_t bytes)
+{
+    tw_wire_bytes a = attribute(w, name, 4);
+    tw_wire_bytes t = tw_onnx_tensor_bytes(w->graph.arena, name, type, rank, dim, data, bytes);
+    tw_wire_message(&a, 5, &t);
+    tw_wire_message(&w->node, 5, &a);
+}
+
 void tw_onnx_write_branch(tw_onnx_writer *w, const char *name, tw_onnx_writer *branch)
 {
     tw_wire_bytes a = attribute(w, name, 5);
@@ -259,8 +268,8 @@ static void import_opset(tw_wire_bytes *to, uint32_t field, const char *domain, 
 }
 
 /* Everything of a function but its attributes, which the caller puts into `body` first. */
-static void end_function(tw_onnx_writer *w, tw_onnx_writer *body, const char *name,
-                         const char *inputs, const char *outputs)
+static void end_function(tw_onnx_writer *w, tw_onnx_writer *body, const char *domain,
+                         const char *name, const char *inputs, const char *outputs)
 {
     end_node(body);
     tw_wire_bytes f = body->graph;
@@ -269,7 +278,7 @@ static void end_function(tw_onnx_writer *w, tw_onnx_writer *body, const char *na
     names(&f, 5, outputs);
     import_opset(&f, 9, "", body->opset);
     import_opset(&f, 9, "local", 1);
-    tw_wire_text(&f, 10, "local");
+    tw_wire_text(&f, 10, domain);
     tw_wire_message(&w->functions, 25, &f);
 }
 
@@ -277,7 +286,13 @@ void tw_onnx_write_function(tw_onnx_writer *w, tw_onnx_writer *body, const char 
                             const char *inputs, const char *outputs, const char *attributes)
 {
     names(&body->graph, 6, attributes);
-    end_function(w, body, name, inputs, outputs);
+    end_function(w, body, "local", name, inputs, outputs);
+}
+
+void tw_onnx_write_function_of(tw_onnx_writer *w, tw_onnx_writer *body, const char *domain,
+                               const char *name, const char *inputs, const char *outputs)
+{
+    end_function(w, body, domain, name, inputs, outputs);
 }
 
 void tw_onnx_write_function_default(tw_onnx_writer *w, tw_onnx_writer *body, const char *name,
@@ -288,7 +303,7 @@ void tw_onnx_write_function_default(tw_onnx_writer *w, tw_onnx_writer *body, con
     tw_wire_float(&a, 2, value);
     end_node(body);
     tw_wire_message(&body->graph, 11, &a);
-    end_function(w, body, name, inputs, outputs);
+    end_function(w, body, "local", name, inputs, outputs);
 }
 
 tw_wire_bytes tw_onnx_write_end(tw_onnx_writer *w)
@@ -302,5 +317,8 @@ tw_wire_bytes tw_onnx_write_end(tw_onnx_writer *w)
     put(&model, w->functions.data, w->functions.bytes);
     import_opset(&model, 8, "local", 1);
     import_opset(&model, 8, "com.microsoft", 1);
+    import_opset(&model, 8, "mobilint", 1);
+    import_opset(&model, 8, "qti_aisw", 1);
+    import_opset(&model, 8, "tigris", 1);
     return model;
 }

@@ -65,6 +65,9 @@ void tw_onnx_write_external(tw_onnx_writer *w, const char *name, int type, int r
                             const char *length);
 /* An attribute of a function's body that is the call's attribute `of`. type: 1 float, 2 int, ... */
 void tw_onnx_write_reference(tw_onnx_writer *w, const char *name, unsigned type, const char *of);
+/* A tensor as an attribute. */
+void tw_onnx_write_constant(tw_onnx_writer *w, const char *name, int type, int rank,
+                            const int64_t *dim, const void *data, size_t bytes);
 /* A branch as an attribute. */
 void tw_onnx_write_branch(tw_onnx_writer *w, const char *name, tw_onnx_writer *branch);
 /* Add a function to the model: local.NAME. inputs, outputs, attributes: names between spaces. */
@@ -74,7 +77,11 @@ void tw_onnx_write_function(tw_onnx_writer *w, tw_onnx_writer *body, const char 
 void tw_onnx_write_function_default(tw_onnx_writer *w, tw_onnx_writer *body, const char *name,
                                     const char *inputs, const char *outputs, const char *attribute,
                                     float value);
-/* The whole model, which imports the standard operators, com.microsoft and local. */
+/* A function of another domain than local. */
+void tw_onnx_write_function_of(tw_onnx_writer *w, tw_onnx_writer *body, const char *domain,
+                               const char *name, const char *inputs, const char *outputs);
+/* The whole model, which imports the standard operators, com.microsoft, the published vocabularies and
+ * local. */
 tw_wire_bytes tw_onnx_write_end(tw_onnx_writer *w);
 
 /* A TensorProto on its own. */

@@ -539,6 +539,31 @@ static void external_memory(void **state)
     remove_folder();
 }
 
+/* Operators of a published vocabulary are what the vocabulary says, whatever body the model brings. */
+static void vocabulary_before_functions(void **state)
+{
+    static const float want[][6] = {{-1, 0, 2, 0, 0, 0}};
+    const void *in[1] = {x}, *out[1];
+    (void)state;
+    for (int spelling = 0; spelling < 2; spelling++) {
+        const char *op = spelling ? "BUFFER" : "Buffer";
+        tw_onnx_writer w = tw_onnx_write(arena, 17), body = tw_onnx_write_body(arena, 17);
+        tw_onnx_write_node(&body, "Identity", "a", "b");
+        tw_onnx_write_function_of(&w, &body, "qti_aisw", op, "a", "b");
+        tw_onnx_write_input(&w, "x", ONNX_FLOAT, 1, three);
+        tw_onnx_write_node(&w, op, "x", "y");
+        tw_onnx_write_domain(&w, "qti_aisw");
+        tw_onnx_write_int(&w, "buffer_size", 6);
+        tw_onnx_write_int(&w, "buffer_dim", 0);
+        tw_onnx_write_int(&w, "mode", 1);
+        tw_onnx_write_output(&w, "y", ONNX_FLOAT);
+        tw_graph *graph = import_as(&w, NULL);
+        if (!graph || !tw_reference_run(graph, arena, in, out, 0, &diag))
+            fail_msg("%s (%s): %s", diag.node, diag.operator_name, diag.message);
+        assert_memory_equal(out[0], want[0], sizeof want[0]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -552,6 +577,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(wrong_branches, set_up, tear_down),
         cmocka_unit_test_setup_teardown(external, set_up, tear_down),
         cmocka_unit_test_setup_teardown(external_memory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(vocabulary_before_functions, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,10 +138,21 @@ static void by_attribute(void **state)
     assert_true(run_file("tests/data/onnx-attributes.txt") >= 165);
 }
 
+/* Operators of the published vocabularies, one a row: the names and attributes are the same as in the
+ * text IR, where each has more cases. */
+static void by_vocabulary(void **state)
+{
+    (void)state;
+    assert_true(run_file("tests/data/vocabulary-nodes/mobilint.txt") == 81);
+    assert_true(run_file("tests/data/vocabulary-nodes/qti_aisw.txt") >= 4);
+    assert_true(run_file("tests/data/vocabulary-nodes/tigris.txt") == 84);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_change),
-                                       cmocka_unit_test(every_version), cmocka_unit_test(by_index),
-                                       cmocka_unit_test(by_window), cmocka_unit_test(by_attribute)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_change), cmocka_unit_test(every_version),
+        cmocka_unit_test(by_index),     cmocka_unit_test(by_window),
+        cmocka_unit_test(by_attribute), cmocka_unit_test(by_vocabulary)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
