@@ -2,6 +2,7 @@
 #include "import/foreign/foreign.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,12 +160,34 @@ static tw_value *real_of(tw_builder *b, tw_value *x)
     return x && x->quant.count ? tw_build1(b, "Dequantize", x, NULL) : x;
 }
 
-/* Messages from below speak of IR operators; the user knows the vocabulary's. */
+/* " NAME=1,2" behind the text of `bytes`. */
+static void append_attribute(char *text, size_t bytes, const tw_foreign_attribute *a)
+{
+    size_t at = strlen(text);
+    at += (size_t)snprintf(text + at, bytes - at, " %s=", a->name);
+    for (int i = 0; i < a->count && i < 8 && at < bytes; i++) {
+        const char *comma = i ? "," : "";
+        if (a->numbers)
+            at += (size_t)snprintf(text + at, bytes - at, "%s%.12g", comma, a->numbers[i]);
+        else
+            at += (size_t)snprintf(text + at, bytes - at, "%s%.40s", comma,
+                                   a->texts ? a->texts[i] : a->value->name);
+    }
+}
+
+/* Messages from below speak of IR operators; the user knows the vocabulary's, and what the node says. */
 static bool name_failure(const tw_foreign_node *n)
 {
     tw_diag *diag = n->b->diag;
     if (diag->code == TW_CODE_OK)
         return TW_FOREIGN_FAIL(n, "the operator cannot be imported");
+    if (n->attribute_count && strcmp(diag->operator_name, n->op) != 0) {
+        const size_t at = strlen(diag->message);
+        snprintf(diag->message + at, sizeof diag->message - at, "; its attributes are");
+        for (int i = 0; i < n->attribute_count; i++)
+            if (strlen(diag->message) + 1 < sizeof diag->message)
+                append_attribute(diag->message, sizeof diag->message, &n->attributes[i]);
+    }
     take(diag->operator_name, sizeof diag->operator_name, n->op, strlen(n->op));
     take(diag->node, sizeof diag->node, n->b->node, strlen(n->b->node));
     return false;

@@ -78,8 +78,8 @@ static bool check_channels(tw_foreign_node *n, const tw_value *x, const tw_value
     const int64_t groups = tw_foreign_int(n, "group_number");
     if (in % groups != 0 || out % groups != 0)
         return TW_FOREIGN_FAIL(n,
-                               "the attribute group_number %lld does not divide %lld and %lld "
-                               "channels",
+                               "the attribute group_number %lld does not divide in_channels %lld "
+                               "and out_channels %lld",
                                (long long)groups, (long long)in, (long long)out);
     if (x->shape.dim[3] != in)
         return TW_FOREIGN_FAIL(n, "the attribute in_channels is %lld, the input has %d channels",
@@ -89,7 +89,9 @@ static bool check_channels(tw_foreign_node *n, const tw_value *x, const tw_value
     bool fit = w->shape.rank == 4;
     for (int k = 0; fit && k < 4; k++)
         fit = w->shape.dim[k] == want[k];
-    return fit || TW_FOREIGN_FAIL(n, "the attribute weight must be [%lld,%lld,%lld,%lld]",
+    return fit || TW_FOREIGN_FAIL(n,
+                                  "the attribute weight must be [%lld,%lld,%lld,%lld] by "
+                                  "out_channels, h_kernel, w_kernel, in_channels / group_number",
                                   (long long)want[0], (long long)want[1], (long long)want[2],
                                   (long long)want[3]);
 }
