@@ -24,7 +24,8 @@
 #define RECURRENCE "W=%w, R=%w, input_mask=i, output_mask=o, lstm_group=g"
 
 static const struct {
-    const char *node;      /* on %x : f32[1,4,4,2] and constants %w : f32[3,1,1,2], %r of random numbers */
+    const char
+        *node; /* on %x : f32[1,4,4,2] and constants %w : f32[3,1,1,2], %r of random numbers */
     const char *attribute; /* that the message names; null: `message` alone */
     const char *message;
     tw_code code;
@@ -56,7 +57,8 @@ static const struct {
     {"mobilint.DepthwiseConvolution (%x) {h_stride=1, north_padding=0, group_number=1, " CONVOLUTION
      "}",
      "group_number", "in_channels", TW_CODE_FAILED},
-    {"mobilint.GroupConvolution (%x) {h_stride=1, north_padding=0, group_number=2, " CONVOLUTION "}",
+    {"mobilint.GroupConvolution (%x) {h_stride=1, north_padding=0, group_number=2, " CONVOLUTION
+     "}",
      "group_number", "does not divide", TW_CODE_FAILED},
     {"mobilint.Convolution (%x) {h_stride=1, north_padding=2000000000, group_number=1, " CONVOLUTION
      "}",
@@ -81,8 +83,7 @@ static const struct {
     {"mobilint.Pad (%x) {pad_mode=constant, padding_list=[0,-3,0,0,0,-2,0,0]}", "padding_list",
      "more than", TW_CODE_FAILED},
     {"mobilint.Pad (%x) {pad_mode=constant, padding_list=[0,2147483647,0,0,0,2147483647,0,0]}",
-     "padding_list", "at most",
-     TW_CODE_UNSUPPORTED},
+     "padding_list", "at most", TW_CODE_UNSUPPORTED},
     {"mobilint.Softmax (%x) {axis=4}", "axis", "4 of 4", TW_CODE_FAILED},
     {"mobilint.Transpose (%x) {transpose_axes=[0,1,2]}", "transpose_axes", "3 entries",
      TW_CODE_FAILED},
@@ -181,12 +182,12 @@ static void test_refused(void **state)
         tw_arena *arena = tw_arena_new();
         tw_diag diag;
         char shown[2048];
-        const char *text = tw_format(
-            arena,
-            "graph \"g\" {\n  input %%x : f32[1,4,4,2]\n  input %%r : f32[1,1,2,2]\n"
-            "  input %%q : f32[1,8,52,64]\n  input %%k : f32[1,32,52,64]\n"
-            "  const %%w : f32[3,1,1,2] = random 1 -1 1\n  %%y = %s\n  output %%y\n}\n",
-            wrong[i].node);
+        const char *text =
+            tw_format(arena,
+                      "graph \"g\" {\n  input %%x : f32[1,4,4,2]\n  input %%r : f32[1,1,2,2]\n"
+                      "  input %%q : f32[1,8,52,64]\n  input %%k : f32[1,32,52,64]\n"
+                      "  const %%w : f32[3,1,1,2] = random 1 -1 1\n  %%y = %s\n  output %%y\n}\n",
+                      wrong[i].node);
         if (parse(arena, text, &diag))
             fail_msg("%s is accepted", wrong[i].node);
         tw_diag_text(&diag, shown, sizeof shown);
@@ -238,7 +239,7 @@ static void test_examples(void **state)
 /* ---- groups of recurrent nodes, caches of one name ---- */
 
 #define GRU(name, mask, more)                                                                      \
-    "  %" name " = mobilint.GRU (%x) {W=%w, R=%r, gru_group=g, input_mask=i, output_mask=" mask     \
+    "  %" name " = mobilint.GRU (%x) {W=%w, R=%r, gru_group=g, input_mask=i, output_mask=" mask    \
     ", hidden_size=2" more "}\n  output %" name "\n"
 #define GRU_GRAPH                                                                                  \
     "graph \"g\" {\n  input %x : f32[3,1,2]\n  const %w : f32[1,6,2] = random 1 -1 1\n"            \
@@ -257,7 +258,8 @@ static void test_groups(void **state)
     for (int i = 0; i < graph->node_count; i++)
         layers += strcmp(graph->nodes[i]->op->name, "Gru") == 0;
     assert_int_equal(layers, 1);
-    const char *other = GRU_GRAPH GRU("a", "o", "") GRU("b", "h", ", linear_before_reset=true") "}\n";
+    const char *other =
+        GRU_GRAPH GRU("a", "o", "") GRU("b", "h", ", linear_before_reset=true") "}\n";
     assert_null(parse(arena, other, &diag));
     assert_non_null(strstr(diag.message, "linear_before_reset"));
     const char *caches = "graph \"g\" {\n  input %x : f32[1,2,3,4]\n  input %y : f32[1,2,3,5]\n"
@@ -271,7 +273,8 @@ static void test_groups(void **state)
 
 /* ---- every number of every case ---- */
 
-static const char *const replacements[] = {"0", "-1", "7", "2147483647", "-9223372036854775808", "0.5"};
+static const char *const replacements[] = {"0",  "-1", "7", "2147483647", "-9223372036854775808",
+                                           "0.5"};
 enum { REPLACEMENTS = sizeof replacements / sizeof *replacements };
 
 typedef struct tw_tally {
@@ -285,8 +288,8 @@ static void try_number(const char *graph, const char *at, size_t length, const c
     for (int i = 0; i < REPLACEMENTS; i++) {
         tw_arena *arena = tw_arena_new();
         tw_diag diag;
-        const char *text = tw_format(arena, "%.*s%s%s", (int)(at - graph), graph, replacements[i],
-                                     at + length);
+        const char *text =
+            tw_format(arena, "%.*s%s%s", (int)(at - graph), graph, replacements[i], at + length);
         tally->tried++;
         if (!parse(arena, text, &diag)) {
             tally->refused++;
@@ -307,7 +310,8 @@ static void try_attributes(const char *graph, const char *operator_name, const c
     char name[60] = "";
     const char *end = at + strcspn(at, "}\n");
     while (at < end) {
-        const size_t word = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+        const size_t word =
+            strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
         if (*at == '"' || *at == '%') {
             at += 1 + strcspn(at + 1, "\", }");
         } else if (word && at[word] == '=') {

@@ -111,14 +111,14 @@ static bool check_attribute(const tw_foreign_node *n, const tw_foreign_attribute
     if (is_kind(&p, "text") || is_kind(&p, "texts")) {
         if (!a->texts && a->count)
             return wrong_kind(n, &p, "text");
-    } else if (!a->numbers && a->count) {
+    } else if (!a->numbers) {
         return wrong_kind(n, &p, "a number");
     }
     if (!list && a->count != 1)
         return TW_FOREIGN_FAIL(n, "the attribute %s must be one value, not %d", p.name, a->count);
     if (is_kind(&p, "bool") && a->numbers[0] != 0 && a->numbers[0] != 1)
         return wrong_kind(n, &p, "true or false");
-    if ((is_kind(&p, "float") && isnan(a->numbers[0])))
+    if (is_kind(&p, "float") && isnan(a->numbers[0]))
         return wrong_kind(n, &p, "a number");
     bool whole =
         is_kind(&p, "int") || is_kind(&p, "ints") || is_kind(&p, "count") || is_kind(&p, "size");

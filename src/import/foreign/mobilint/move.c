@@ -89,7 +89,7 @@ bool tw_mobilint_device_bridge(tw_foreign_node *n)
                                device);
     if (left < 0)
         return false;
-    int64_t kept[TW_MAX_RANK];
+    int64_t kept[TW_MAX_RANK] = {0};
     for (int k = 0; k < x->rank; k++) {
         const bool squeezed = at < left && axes[at] == k;
         if (squeezed && x->dim[k] != 1)
