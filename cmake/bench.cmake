@@ -27,4 +27,5 @@ endif()
 tw_bench(kernels bench/kernels.c bench/operator.c $<TARGET_OBJECTS:bench-plain-scalar>
   $<TARGET_OBJECTS:bench-plain-vectorised>)
 tw_bench(model bench/model.c)
+tw_bench(rolling bench/rolling.c)
 tw_bench(compile bench/compile.c)
