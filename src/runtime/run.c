@@ -21,6 +21,7 @@ typedef struct tw_runner {
     const tw_model *model;
     const tw_plan_segment *segment;
     tw_counter *step, *stream;
+    uint32_t end; /* steps from here on cannot fire: nothing that they look at has changed */
 } tw_runner;
 
 static uint8_t *region_base(const tw_context *c, const tw_model *m, uint32_t region)
@@ -36,6 +37,7 @@ static void open_segment(tw_runner *r)
     r->segment = &m->segments[r->context->segment];
     r->step = (tw_counter *)(void *)(fast + r->segment->counters);
     r->stream = r->step + r->segment->step_count;
+    r->end = r->segment->step_count;
 }
 
 static void begin_segment(tw_runner *r)
@@ -437,16 +439,38 @@ static int32_t advance_source(tw_runner *r)
     return 1;
 }
 
+/* Step `index` has moved: it, who reads its results, and steps before them may be able to fire. */
+static void look_from(tw_runner *r, uint32_t index)
+{
+    const tw_plan_step *s = step_at(r, index);
+    uint32_t i;
+    r->end = index + 1;
+    for (i = 0; i < s->output_count; i++) {
+        const tw_plan_operand *o = &r->model->operands[s->first_operand + s->input_count + i];
+        if (o->tensor != TW_ABSENT && is_read(r, o) &&
+            r->model->streams[r->segment->first_stream + o->stream].last_reader >= r->end)
+            r->end = r->model->streams[r->segment->first_stream + o->stream].last_reader + 1;
+    }
+}
+
+static int is_complete(const tw_runner *r)
+{
+    uint32_t i;
+    for (i = 0; i < r->segment->step_count; i++)
+        if (!is_done(r, i))
+            return 0;
+    return 1;
+}
+
 /* One turn of the rule: 1 something moved, 0 the segment is complete, else an error. */
 static int32_t turn(tw_runner *r)
 {
-    uint32_t i = r->segment->step_count;
-    int complete = 1;
+    uint32_t i = r->end;
     while (i-- > 0) {
         tw_reach reach = reach_of(r, i);
         int32_t rows = rows_to_fire(r, i, &reach);
-        if (!is_done(r, i))
-            complete = 0;
+        if (rows >= 0)
+            look_from(r, i);
         if (rows > 0 || (rows == 0 && reach.fresh >= 0)) {
             tw_status status = fire(r, i, &reach, rows);
             return status == TW_OK ? 1 : (int32_t)status;
@@ -456,8 +480,9 @@ static int32_t turn(tw_runner *r)
             return 1;
         }
     }
-    if (complete)
+    if (is_complete(r))
         return 0;
+    r->end = r->segment->step_count; /* the source's readers */
     return r->segment->source != TW_ABSENT ? advance_source(r) : (int32_t)TW_E_SCHEDULE;
 }
 

@@ -119,6 +119,53 @@ static void slices_and_contexts(void **state)
     tw_session_close(&a);
 }
 
+/* In slices of `size` calls: at most so many in each, and as many slices as that takes. */
+static void run_sliced(tw_session *s, uint32_t size)
+{
+    tw_status status;
+    uint32_t slices = 0, before = 0;
+    do {
+        status = tw_run_some(&s->context, size);
+        assert_true(s->context.firings <= before + size);
+        before = s->context.firings;
+        slices++;
+    } while (status == TW_RUNNING);
+    assert_int_equal(status, TW_OK);
+    assert_true(slices >= (before + size - 1) / size);
+}
+
+/* Slices of every size give what one run gives; a run given up in the middle, at any call, leaves nothing
+ * behind after a reset. */
+static void slices_of_any_size(void **state)
+{
+    (void)state;
+    static uint8_t want[65536], have[65536];
+    for (int n = 0; tw_test_networks[n]; n++) {
+        tw_session s;
+        open_network(&s, tw_test_networks[n], (uint64_t)n + 2);
+        fill_inputs(&s, 8);
+        run_session(&s);
+        uint32_t bytes = output_bytes(&s, want), firings = s.context.firings;
+        for (uint32_t size = 1; size <= firings + 1; size += 1 + size / 2) {
+            assert_int_equal(tw_reset(&s.context), TW_OK);
+            fill_inputs(&s, 8);
+            run_sliced(&s, size);
+            assert_int_equal(output_bytes(&s, have), bytes);
+            assert_memory_equal(have, want, bytes);
+
+            fill_inputs(&s, 9);
+            if (tw_run_some(&s.context, size) == TW_RUNNING)
+                assert_int_equal(tw_run_some(&s.context, 0), TW_RUNNING); /* nothing is done */
+            assert_int_equal(tw_reset(&s.context), TW_OK);
+            fill_inputs(&s, 8);
+            run_session(&s);
+            assert_int_equal(output_bytes(&s, have), bytes);
+            assert_memory_equal(have, want, bytes);
+        }
+        tw_session_close(&s);
+    }
+}
+
 static void arenas_are_checked(void **state)
 {
     (void)state;
@@ -196,6 +243,13 @@ static void state_survives(void **state)
     assert_int_equal(tw_restore(&s.context, blob, bytes - 1), TW_E_STATE);
     run_delay(&s, 20, 20 + 10 + 0 + 7, 30);
 
+    /* a run given up midway starts again from the state that is restored; midway there is none to save */
+    assert_int_equal(tw_run_some(&s.context, 2), TW_RUNNING);
+    assert_int_equal(tw_save(&s.context, blob, bytes), TW_E_ARGUMENT);
+    assert_int_equal(tw_reset(&s.context), TW_OK);
+    assert_int_equal(tw_restore(&s.context, blob, bytes), TW_OK);
+    run_delay(&s, 30, 30 + 20 + 10 + 7, 60);
+
     /* a run that fails midway leaves the context dirty until it is reset or restored */
     uint32_t step = 1;
     tw_set_hook(&s.context, fail_at, &step);
@@ -214,6 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_bands_change_nothing),
         cmocka_unit_test(slices_and_contexts),
+        cmocka_unit_test(slices_of_any_size),
         cmocka_unit_test(arenas_are_checked),
         cmocka_unit_test(state_survives),
     };
