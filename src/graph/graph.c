@@ -387,6 +387,15 @@ static bool place(tw_node *root, tw_node **order, int *count, char *state, tw_no
     return true;
 }
 
+static bool sweep_bodies(const tw_graph *graph, tw_diag *diag)
+{
+    for (int n = 0; n < graph->node_count; n++)
+        for (int i = 0; i < graph->nodes[n]->op->bodies; i++)
+            if (!tw_graph_sweep(graph->nodes[n]->body[i], diag))
+                return false;
+    return true;
+}
+
 bool tw_graph_sweep(tw_graph *graph, tw_diag *diag)
 {
     int live = 0;
@@ -424,7 +433,7 @@ bool tw_graph_sweep(tw_graph *graph, tw_diag *diag)
         graph->value_count = kept;
     }
     tw_arena_free(scratch);
-    return ok;
+    return ok && sweep_bodies(graph, diag);
 }
 
 /* ---- readers ---- */

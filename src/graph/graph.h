@@ -152,7 +152,7 @@ tw_node *tw_graph_node_before(tw_graph *graph, const tw_node *position, const st
 void tw_graph_replace(tw_graph *graph, tw_value *from, tw_value *to);
 
 /* Drop removed nodes and restore a topological order (stable); values that nothing produces or
- * reads any more are forgotten. */
+ * reads any more are forgotten. Bodies are swept too. */
 bool tw_graph_sweep(tw_graph *graph, tw_diag *diag);
 
 /* Readers of each value, as of the call: readers[first[v->index] .. first[v->index + 1]) . Numbers

@@ -8,12 +8,24 @@
 
 typedef struct tw_onnx_scope tw_onnx_scope;
 
+/* A graph that a node has for a body: If, Loop or Scan, decided while the network runs. What it reads
+ * from around it becomes its inputs. */
+typedef struct tw_onnx_body {
+    struct tw_onnx_body *around;
+    tw_graph *graph;
+    tw_value **outer, **inner; /* what was taken from around, and what stands for it */
+    int taken, outer_capacity, inner_capacity;
+    tw_graph *was;  /* to come back to */
+    tw_map offered; /* likewise */
+} tw_onnx_body;
+
 /* A tensor name of a scope. */
 typedef struct tw_onnx_binding {
-    const char *name; /* its name in the graph: reserved, the same one in the outermost scope */
-    tw_value *value;  /* null until it is imported, and for an absent input of a function */
-    int depth;        /* of its scope */
-    int producer;     /* index of the scope's node, or -1 */
+    const char *name;   /* its name in the graph: reserved, the same one in the outermost scope */
+    tw_value *value;    /* null until it is imported, and for an absent input of a function */
+    int depth;          /* of its scope */
+    tw_onnx_body *body; /* in which the value is; null: the network itself */
+    int producer;       /* index of the scope's node, or -1 */
     bool initializer, input;
 } tw_onnx_binding;
 
@@ -42,10 +54,11 @@ struct tw_onnx {
     tw_map functions; /* "domain/name/overload" -> Tw__Onnx__Function */
     tw_map narrow;    /* address of a constant whose type has less than a byte -> itself */
     tw_onnx_scope *scope;
-    size_t expanded; /* parts of functions and branches so far */
-    size_t begun;    /* bytes of the arena when the import began ... */
-    size_t limit;    /* ... and the most that it may come to */
-    bool failed;     /* and the message names the node */
+    tw_onnx_body *body; /* in hand, or null: the network itself */
+    size_t expanded;    /* parts of functions and branches so far */
+    size_t begun;       /* bytes of the arena when the import began ... */
+    size_t limit;       /* ... and the most that it may come to */
+    bool failed;        /* and the message names the node */
 };
 
 enum {
@@ -69,6 +82,16 @@ const char *tw_onnx_domain(const char *domain);
 
 /* The model's inputs: inputs.c. */
 bool tw_onnx_import_inputs(tw_onnx *o, const Tw__Onnx__Graph *g);
+
+/* Begin and end a body: what is built in between is part of it. bodies.c */
+bool tw_onnx_body_begin(tw_onnx_node *n, tw_onnx_body *body);
+void tw_onnx_body_end(tw_onnx_node *n);
+/* An input of the body in hand, of the type of `like`. */
+tw_value *tw_onnx_body_input(tw_onnx_node *n, const char *name, const tw_value *like);
+/* A value of the graph around, as the body has it: a constant of its own, or an input. */
+tw_value *tw_onnx_body_take(tw_onnx *o, tw_onnx_body *body, tw_value *outer);
+/* A binding's value in the body in hand. Null where it has none. */
+tw_value *tw_onnx_value_of(tw_onnx *o, const tw_onnx_binding *binding);
 
 /* Look a name up in the scope in force and those it sees. Null when unknown. */
 tw_onnx_binding *tw_onnx_find(const tw_onnx *o, const char *name);

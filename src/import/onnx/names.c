@@ -30,8 +30,10 @@ tw_onnx_binding *tw_onnx_declare(tw_onnx *o, const char *name, int producer, con
     tw_arena *arena = o->b.arena;
     const char *full = tw_format(arena, "%s%s", o->scope->prefix, name);
     tw_onnx_binding *binding = tw_alloc(arena, sizeof *binding);
-    *binding = (tw_onnx_binding){
-        .name = tw_unique_name(o->b.graph, full), .depth = o->scope->depth, .producer = producer};
+    *binding = (tw_onnx_binding){.name = tw_unique_name(o->b.graph, full),
+                                 .depth = o->scope->depth,
+                                 .producer = producer,
+                                 .body = o->body};
     tw_map_put(arena, &o->scope->bindings, tw_strdup(arena, name), binding);
     return binding;
 }

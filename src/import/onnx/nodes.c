@@ -58,7 +58,7 @@ static bool bind_attributes(const tw_onnx *o, tw_onnx_node *n)
     return true;
 }
 
-static bool bind_inputs(const tw_onnx *o, tw_onnx_node *n)
+static bool bind_inputs(tw_onnx *o, tw_onnx_node *n)
 {
     for (int i = 0; i < n->in_count; i++) {
         const char *name = n->proto->input[i];
@@ -71,7 +71,7 @@ static bool bind_inputs(const tw_onnx *o, tw_onnx_node *n)
                                 "input %d, '%s', comes from nowhere: it is neither a graph input "
                                 "nor an initializer nor the result of a node",
                                 i, name);
-        n->in[i] = binding->value;
+        n->in[i] = tw_onnx_value_of(o, binding);
         if (n->row && !n->row->keeps)
             n->in[i] = tw_build_with_quant(n->b, n->in[i], (tw_quant){0, 0, NULL, NULL});
         if (!n->in[i])
@@ -158,43 +158,46 @@ static size_t body_parts(const tw_onnx_scope *scope, size_t more)
 }
 
 /* Output i of a body that has been imported. */
-static bool take_output(tw_onnx_node *n, int i, const char *name)
+static bool take_output(tw_onnx_node *n, int i, bool wanted, const char *name, tw_value **out)
 {
     const tw_onnx_binding *b = tw_onnx_find(n->onnx, tw_onnx_or_empty(name));
-    if ((!b || (!b->value && !b->input)) && tw_onnx_wants(n, i))
+    if ((!b || (!b->value && !b->input)) && wanted)
         return TW_ONNX_FAIL(n, "its output %d, '%s', comes from nowhere in its body", i,
                             tw_onnx_or_empty(name));
-    n->out[i] = b ? b->value : NULL;
+    *out = b ? tw_onnx_value_of(n->onnx, b) : NULL;
     return true;
 }
 
-/* Import a function's nodes, or a branch's, with its scope in force; take its outputs by name. */
-static bool import_body(tw_onnx_node *n, tw_onnx_scope *scope, const Tw__Onnx__Function *called,
-                        const Tw__Onnx__Graph *branch)
+/* The inputs of an attribute's graph stand for values that are there. */
+static bool declare_inputs(tw_onnx_node *n, const Tw__Onnx__Graph *g, tw_value *const *in)
+{
+    for (size_t i = 0; i < g->n_input; i++) {
+        tw_onnx_binding *b = tw_onnx_declare(n->onnx, tw_onnx_or_empty(g->input[i]->name), -1,
+                                             "an input of the body");
+        if (!b)
+            return false;
+        b->input = true;
+        b->value = in[i];
+    }
+    return true;
+}
+
+/* Enter a function's or an attribute's graph's scope, unless there are too many; *around: to come back. */
+static bool enter(tw_onnx_node *n, tw_onnx_scope *scope, size_t more, tw_onnx_scope **around)
 {
     tw_onnx *o = n->onnx;
-    tw_onnx_scope *around = o->scope;
-    const char *name = n->b->node;
-    bool ok = around->depth < TW_ONNX_DEPTH ||
-              TW_ONNX_UNSUPPORTED(n, "more than %d functions and branches are inside each other",
-                                  TW_ONNX_DEPTH);
-    o->expanded += body_parts(scope, called ? called->n_input + called->n_attribute_proto
-                                            : branch->n_initializer);
-    if (ok && o->expanded > TW_ONNX_EXPANSION)
-        ok = TW_ONNX_UNSUPPORTED(n, "functions and branches expand to more than %d nodes and names",
-                                 TW_ONNX_EXPANSION);
-    if (!ok)
-        return false;
-    scope->depth = around->depth + 1;
-    scope->prefix = tw_format(n->b->arena, "%s/", name);
+    *around = o->scope;
+    if (o->scope->depth >= TW_ONNX_DEPTH)
+        return TW_ONNX_UNSUPPORTED(n, "more than %d functions and branches are inside each other",
+                                   TW_ONNX_DEPTH);
+    o->expanded += body_parts(scope, more);
+    if (o->expanded > TW_ONNX_EXPANSION)
+        return TW_ONNX_UNSUPPORTED(
+            n, "functions and branches expand to more than %d nodes and names", TW_ONNX_EXPANSION);
+    scope->depth = o->scope->depth + 1;
+    scope->prefix = tw_format(n->b->arena, "%s/", n->b->node);
     o->scope = scope;
-    ok = (called ? declare_parameters(n, called) : tw_onnx_import_initializers(o, branch)) &&
-         tw_onnx_declare_nodes(o) && tw_onnx_import_nodes(o);
-    for (int i = 0; ok && i < n->out_count; i++)
-        ok = take_output(n, i, called ? called->output[i] : branch->output[i]->name);
-    o->scope = around;
-    n->b->node = name;
-    return ok;
+    return true;
 }
 
 static bool import_call(tw_onnx_node *n, const Tw__Onnx__Function *f)
@@ -210,25 +213,44 @@ static bool import_call(tw_onnx_node *n, const Tw__Onnx__Function *f)
                             "the function takes %zu inputs and gives %zu outputs, the call has "
                             "%d and %d",
                             f->n_input, f->n_output, n->in_count, n->out_count);
-    return import_body(n, &scope, f, NULL);
+    tw_onnx_scope *around;
+    const char *name = n->b->node;
+    if (!enter(n, &scope, f->n_input + f->n_attribute_proto, &around))
+        return false;
+    bool ok =
+        declare_parameters(n, f) && tw_onnx_declare_nodes(n->onnx) && tw_onnx_import_nodes(n->onnx);
+    for (int i = 0; ok && i < n->out_count; i++)
+        ok = take_output(n, i, tw_onnx_wants(n, i), f->output[i], &n->out[i]);
+    n->onnx->scope = around;
+    n->b->node = name;
+    return ok;
 }
 
-bool tw_onnx_branch(tw_onnx_node *n, const Tw__Onnx__Graph *branch)
+bool tw_onnx_graph_here(tw_onnx_node *n, const Tw__Onnx__Graph *g, tw_value *const *in,
+                        int in_count, tw_value **out, int out_count)
 {
-    const tw_onnx_scope *around = n->onnx->scope;
-    tw_onnx_scope scope = {.outer = n->onnx->scope,
-                           .nodes = branch->node,
-                           .node_count = branch->n_node,
-                           .opsets = around->opsets,
-                           .opset_count = around->opset_count,
-                           .call = around->call,
-                           .function = around->function};
-    if (branch->n_input)
-        return TW_ONNX_FAIL(n, "a branch cannot have inputs");
-    if ((size_t)n->out_count > branch->n_output)
-        return TW_ONNX_FAIL(n, "the branch gives %zu outputs, the node has %d", branch->n_output,
-                            n->out_count);
-    return import_body(n, &scope, NULL, branch);
+    tw_onnx *o = n->onnx;
+    tw_onnx_scope scope = {.outer = o->scope,
+                           .nodes = g->node,
+                           .node_count = g->n_node,
+                           .opsets = o->scope->opsets,
+                           .opset_count = o->scope->opset_count,
+                           .call = o->scope->call,
+                           .function = o->scope->function};
+    tw_onnx_scope *around;
+    const char *name = n->b->node;
+    if ((size_t)in_count != g->n_input || (size_t)out_count > g->n_output)
+        return TW_ONNX_FAIL(n, "the body takes %zu and gives %zu tensors, not %d and %d",
+                            g->n_input, g->n_output, in_count, out_count);
+    if (!enter(n, &scope, g->n_initializer + g->n_input, &around))
+        return false;
+    bool ok = declare_inputs(n, g, in) && tw_onnx_import_initializers(o, g) &&
+              tw_onnx_declare_nodes(o) && tw_onnx_import_nodes(o);
+    for (int i = 0; ok && i < out_count; i++)
+        ok = take_output(n, i, true, g->output[i]->name, &out[i]);
+    o->scope = around;
+    n->b->node = name;
+    return ok;
 }
 
 /* --- one node ---------------------------------------------------------------------------------- */

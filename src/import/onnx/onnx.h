@@ -119,8 +119,9 @@ bool tw_onnx_tensor_of(tw_onnx_node *n, const Tw__Onnx__Tensor *tensor, tw_tenso
 void tw_onnx_note_type(tw_onnx *o, const Tw__Onnx__Tensor *tensor, tw_value *value);
 bool tw_onnx_is_narrow(const tw_onnx_node *n, const tw_value *value);
 
-/* Import a branch in place of the node: the branch's outputs are the node's. */
-bool tw_onnx_branch(tw_onnx_node *n, const Tw__Onnx__Graph *branch);
+/* Import the nodes of an attribute's graph here, its inputs being `in`; out: its outputs. */
+bool tw_onnx_graph_here(tw_onnx_node *n, const Tw__Onnx__Graph *graph, tw_value *const *in,
+                        int in_count, tw_value **out, int out_count);
 
 /* --- parts that operators share ---------------------------------------------------------------- */
 
