@@ -49,6 +49,7 @@ typedef struct cli_remedy {
 } cli_remedy;
 
 enum { REMEDIES = 8 };
+static const char by_columns[] = "-m"; /* a budget below what whole rows need */
 
 static int add_ends(const tw_report *r, const char *option, const tw_report_tensor *ends, int count,
                     cli_remedy *remedies, int n)
@@ -63,8 +64,11 @@ static int find_remedies(const tw_report *r, cli_remedy *remedies)
 {
     int n = add_ends(r, "--input-rows", r->inputs, r->input_count, remedies, 0);
     n = add_ends(r, "--output-rows", r->outputs, r->output_count, remedies, n);
-    if (r->smallest_budget && r->smallest_budget < r->memory.total - r->slow.bytes && n < REMEDIES)
-        remedies[n++] = (cli_remedy){"--prefer memory", NULL, r->smallest_budget};
+    const uint32_t fast = r->memory.total - r->slow.bytes;
+    if (r->smallest_by_rows && r->smallest_by_rows < fast && n < REMEDIES)
+        remedies[n++] = (cli_remedy){"--prefer memory", NULL, r->smallest_by_rows};
+    if (r->smallest_budget < r->smallest_by_rows && r->smallest_budget < fast && n < REMEDIES)
+        remedies[n++] = (cli_remedy){by_columns, NULL, r->smallest_budget};
     return n;
 }
 
@@ -89,6 +93,9 @@ void cli_report_limits(const tw_report *r, FILE *file)
             fprintf(file, "  to lower it: %s %s, which is there whole with %s bytes\n",
                     remedies[i].option, cli_visible(remedies[i].name, name),
                     cli_grouped(remedies[i].bytes, bytes));
+        else if (remedies[i].option == by_columns)
+            fprintf(file, "  to lower it: -m %u, by columns: more and smaller calls\n",
+                    (unsigned)remedies[i].bytes);
         else
             fprintf(file, "  to lower it: %s, which takes %s bytes\n", remedies[i].option,
                     cli_grouped(remedies[i].bytes, bytes));

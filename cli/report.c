@@ -60,6 +60,7 @@ static json_t *json_segments(const tw_report *r)
         set_number(one, "step_count", s->step_count);
         set_number(one, "axis", s->axis);
         set_number(one, "band_rows", s->band_rows);
+        set_number(one, "band_columns", s->columns);
         set_number(one, "bytes", s->bytes);
         json_array_append_new(array, one);
     }
@@ -223,8 +224,9 @@ static void print_rolling(const tw_report *r, FILE *file)
         else
             snprintf(steps, sizeof steps, "steps %u to %u", s->first_step,
                      s->first_step + s->step_count - 1);
-        fprintf(file, "rolling: %s by rows of axis %u, %u at a time, %s bytes\n", steps, s->axis,
-                s->band_rows, cli_grouped(s->bytes, bytes));
+        fprintf(file, "rolling: %s by %s of axis %u, %u at a time, %s bytes\n", steps,
+                s->columns ? "columns" : "rows", s->columns ? s->axis + 1 : s->axis,
+                s->columns ? s->columns : s->band_rows, cli_grouped(s->bytes, bytes));
     }
 }
 

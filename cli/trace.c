@@ -8,6 +8,7 @@
 #include "host/session.h"
 #include "host/traffic.h"
 #include "report.h"
+#include "runtime/rows.h"
 
 typedef struct cli_tracer {
     const tw_session *session;
@@ -18,8 +19,8 @@ typedef struct cli_tracer {
     bool quiet;
 } cli_tracer;
 
-/* Rows that the step makes, or takes where it accumulates. */
-static int32_t extent_of(const tw_model *m, uint32_t step, uint32_t axis)
+/* Rows (by columns: pixels) that the step makes, or takes where it accumulates. */
+static int32_t extent_of(const tw_model *m, uint32_t step, const tw_plan_segment *g)
 {
     const tw_plan_step *s = &m->steps[step];
     const tw_plan_operand *o = &m->operands[s->first_operand];
@@ -27,7 +28,7 @@ static int32_t extent_of(const tw_model *m, uint32_t step, uint32_t axis)
     for (uint32_t i = 0; i < s->input_count; i++)
         if (o[i].rows == TW_ROWS_ACCUMULATED)
             t = &m->tensors[o[i].tensor];
-    return axis < t->rank ? t->dim[axis] : 1;
+    return tw_units(t, g);
 }
 
 static int on_firing(void *user, tw_context *context, const tw_firing *f)
@@ -57,7 +58,7 @@ static void measure(cli_tracer *t)
     for (uint32_t g = 0; g < m->segment_count; g++)
         for (uint32_t i = 0; i < m->segments[g].step_count; i++) {
             uint32_t step = m->segments[g].first_step + i;
-            t->extent[step] = extent_of(m, step, m->segments[g].axis);
+            t->extent[step] = extent_of(m, step, &m->segments[g]);
         }
 }
 

@@ -166,6 +166,7 @@ typedef struct tw_report_segment {
     uint32_t first_step, step_count;
     bool rolling;       /* several steps are streamed through each other by rows */
     uint32_t axis;      /* the band axis */
+    uint32_t columns;   /* by which its first step advances in a row; 0: by whole rows */
     uint32_t band_rows; /* by which its source advances */
     uint32_t bytes;     /* peak of the activations while it runs */
 } tw_report_segment;
@@ -240,12 +241,13 @@ typedef struct tw_report {
         uint32_t bytes;
         uint64_t traffic_read, traffic_written; /* bytes a run */
     } slow;
-    tw_traffic traffic;       /* of all steps */
-    uint64_t calls;           /* of kernels, a run */
-    double cycles;            /* of all steps */
-    uint32_t smallest_budget; /* the least `-m` that works with these options */
-    int transposes;           /* inside the graph */
-    int boundary_transposes;  /* at inputs and outputs, from TW_IO_KEEP */
+    tw_traffic traffic;        /* of all steps */
+    uint64_t calls;            /* of kernels, a run */
+    double cycles;             /* of all steps */
+    uint32_t smallest_budget;  /* the least `-m` that works with these options */
+    uint32_t smallest_by_rows; /* the least that whole rows take: below it, segments by columns */
+    int transposes;            /* inside the graph */
+    int boundary_transposes;   /* at inputs and outputs, from TW_IO_KEEP */
     const tw_report_step *steps;
     int step_count;
     const tw_report_segment *segments;

@@ -132,6 +132,7 @@ struct tw_plan_blob;
 struct tw_plan_stream;
 struct tw_plan_state;
 struct tw_plan_control;
+struct tw_plan_column;
 
 /* A verified plan. Filled by tw_load, read-only afterwards; it points into the plan's bytes and at
  * the kernel table, which must outlive it. */
@@ -147,13 +148,14 @@ typedef struct tw_model {
     const struct tw_plan_stream *streams;
     const struct tw_plan_state *states;
     const struct tw_plan_control *controls;
+    const struct tw_plan_column *columns;
     const uint32_t *attributes; /* 32-bit words */
     const uint32_t *inputs;     /* tensor indices */
     const uint32_t *outputs;    /* tensor indices */
     const uint8_t *constants;
     uint32_t constants_bytes;
     uint32_t tensor_count, segment_count, step_count, operand_count, blob_count, stream_count;
-    uint32_t attribute_words, input_count, output_count, state_count, control_count;
+    uint32_t attribute_words, input_count, output_count, state_count, control_count, column_count;
     uint32_t error_step;     /* after a failed load: the step refused, or UINT32_MAX */
     uint32_t error_operator; /* its operator code, or 0 */
 } tw_model;
@@ -173,7 +175,8 @@ typedef union tw_slot {
 /* What a profile hook is told after each firing (one kernel call on a band of rows). */
 typedef struct tw_firing {
     uint32_t step, operator_code;
-    int32_t row, rows; /* output rows computed (input rows taken, where the step accumulates) */
+    int32_t row, rows; /* output rows computed (input rows taken, where the step accumulates); of a
+                          segment by columns: pixels */
     const struct tw_call
         *call; /* what the kernel was given (runtime/kernel.h); gone after the hook */
 } tw_firing;

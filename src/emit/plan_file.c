@@ -108,8 +108,17 @@ static void put_rows(const tw_rowmap *map, tw_plan_operand *o)
     }
 }
 
+/* The index of a map of columns + 1. */
+static uint32_t put_columns(tw_writer *w, const tw_rowmap *map)
+{
+    tw_plan_column c = {map->num, map->den, map->off, map->off2};
+    append(w, TW_SECTION_COLUMNS, &c, sizeof c);
+    return (uint32_t)w->section[TW_SECTION_COLUMNS].count / sizeof c;
+}
+
 static bool write_operands(tw_writer *w, const tw_step *step)
 {
+    const bool columns = w->schedule->segments[step->segment].columns;
     const tw_node *node = step->node;
     for (int i = 0; i < node->in_count + node->out_count; i++) {
         bool out = i >= node->in_count;
@@ -125,6 +134,8 @@ static bool write_operands(tw_writer *w, const tw_step *step)
                 o.rows = final ? TW_ROWS_FINAL : TW_ROWS_MAPPED;
             else
                 put_rows(&step->map[i], &o);
+            if (!out && columns && o.rows == TW_ROWS_MAPPED)
+                o.column = put_columns(w, &step->column[i]);
         }
         append(w, TW_SECTION_OPERANDS, &o, sizeof o);
     }
@@ -247,7 +258,8 @@ static bool write_segment(tw_writer *w, const tw_segment *g)
                          (uint32_t)g->step_count,
                          0,
                          0,
-                         (uint32_t)g->axis,
+                         (uint16_t)g->axis,
+                         g->columns,
                          TW_ABSENT,
                          0,
                          w->schedule->buffers[g->counters].offset};

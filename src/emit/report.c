@@ -33,7 +33,7 @@ static void report_steps(const tw_schedule *s, tw_report *report)
         r->dtype = node->out[0]->shape.dtype;
         r->rank = node->out[0]->shape.rank;
         memcpy(r->dim, node->out[0]->shape.dim, sizeof r->dim);
-        r->band_rows = (uint32_t)step->band;
+        r->band_rows = s->segments[step->segment].columns ? 1 : (uint32_t)step->band;
         r->scratch = step->lowering.scratch;
         r->memory = step->lowering.memory;
         r->constant_bytes = constant_bytes_of(s, step);
@@ -62,10 +62,11 @@ static void report_segments(const tw_schedule *s, tw_report *report)
         const tw_segment *g = &s->segments[i];
         rows[i].first_step = (uint32_t)g->first_step;
         rows[i].step_count = (uint32_t)g->step_count;
-        rows[i].rolling =
-            g->step_count > 1 || s->steps[g->first_step].band < s->steps[g->first_step].extent;
+        rows[i].rolling = g->step_count > 1 || g->columns ||
+                          s->steps[g->first_step].band < s->steps[g->first_step].extent;
         rows[i].axis = (uint32_t)g->axis;
-        rows[i].band_rows = (uint32_t)s->steps[g->first_step].band;
+        rows[i].band_rows = g->columns ? 1 : (uint32_t)s->steps[g->first_step].band;
+        rows[i].columns = g->columns ? (uint32_t)s->steps[g->first_step].band : 0;
         for (int k = 0; k < g->step_count; k++)
             if (report->steps[g->first_step + k].live_bytes > rows[i].bytes)
                 rows[i].bytes = report->steps[g->first_step + k].live_bytes;
@@ -168,6 +169,7 @@ void tw_emit_report(const tw_schedule *s, uint32_t plan_bytes, uint32_t weight_b
     report->layerwise = s->layerwise;
     report->bound = s->bound + (uint32_t)sizeof(tw_context);
     report->smallest_budget = s->smallest_budget;
+    report->smallest_by_rows = s->smallest_by_rows;
     report->macs = tw_graph_macs(s->graph);
     report->tightest_step = s->bound_step;
     report->pareto = s->pareto;

@@ -10,6 +10,9 @@ static uint64_t bytes_of(const tw_view *v)
 {
     uint64_t bytes = tw_tensor_bytes(v->tensor);
     int32_t extent = tw_extent(v->tensor, (uint32_t)v->axis);
+    if (v->columns != 0)
+        return bytes / (uint32_t)extent / (uint32_t)v->tensor->dim[v->axis + 1] *
+               (uint32_t)v->rows * (uint32_t)v->columns;
     return v->rows == extent ? bytes : extent ? bytes / (uint32_t)extent * (uint32_t)v->rows : 0;
 }
 

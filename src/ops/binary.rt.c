@@ -64,7 +64,7 @@ static uint64_t power(uint64_t base, uint64_t exponent)
     {                                                                                              \
         return check(call, in_dtype, out_dtype, work);                                             \
     }                                                                                              \
-    TW_KERNEL(symbol, signature, run_##symbol##_##signature, check_##symbol##_##signature);
+    TW_KERNEL_BLOCKS(symbol, signature, run_##symbol##_##signature, check_##symbol##_##signature);
 
 /* Two loops for floats: without steps, and for broadcast operands. */
 #define REAL_KERNEL(symbol, expression)                                                            \

@@ -126,8 +126,9 @@ static int32_t quotient(int32_t a, int32_t b, const tw_binary_scales *scales)
     (a >= 0 ? tw_requantize(a, p.scales->a_multiplier, p.scales->a_shift)                          \
             : tw_requantize(a * b, p.scales->out_multiplier, p.scales->out_shift))
 
-/* The signature is a macro: it must be expanded before TW_KERNEL pastes it. */
-#define TW_KERNEL_NAMED(symbol, signature, run, check) TW_KERNEL(symbol, signature, run, check)
+/* The signature is a macro: it must be expanded before TW_KERNEL_BLOCKS pastes it. */
+#define TW_KERNEL_NAMED(symbol, signature, run, check)                                             \
+    TW_KERNEL_BLOCKS(symbol, signature, run, check)
 
 #define RECORD(symbol, is_compare, blobs)                                                          \
     static tw_status run_##symbol(const tw_call *call)                                             \

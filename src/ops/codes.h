@@ -18,10 +18,14 @@ enum {
 #define TW_KERNEL_CHECK(check) check
 #endif
 
-/* The record of a portable kernel, at the end of its .rt.c. */
-#define TW_KERNEL(symbol, signature, run, check)                                                   \
+/* The record of a portable kernel, at the end of its .rt.c; of one that takes blocks of columns, too. */
+#define TW_KERNEL_RECORD(symbol, signature, run, check, columns)                                   \
     const tw_kernel tw_k_##symbol##_##signature = {                                                \
-        TW_KERNEL_ID(0, TW_OPCODE_##symbol, TW_SIG_##signature), run, TW_KERNEL_CHECK(check)}
+        TW_KERNEL_ID(0, TW_OPCODE_##symbol, TW_SIG_##signature), run, TW_KERNEL_CHECK(check),      \
+        columns}
+#define TW_KERNEL(symbol, signature, run, check) TW_KERNEL_RECORD(symbol, signature, run, check, 0)
+#define TW_KERNEL_BLOCKS(symbol, signature, run, check)                                            \
+    TW_KERNEL_RECORD(symbol, signature, run, check, 1)
 
 /* Their declarations. */
 #define TW_K(symbol, signature) extern const tw_kernel tw_k_##symbol##_##signature;

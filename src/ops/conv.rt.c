@@ -173,5 +173,5 @@ static tw_status run_s8(const tw_call *call)
     return status;
 }
 
-TW_KERNEL(conv, f32, run_f32, check_f32);
-TW_KERNEL(conv, s8, run_s8, check_s8);
+TW_KERNEL_BLOCKS(conv, f32, run_f32, check_f32);
+TW_KERNEL_BLOCKS(conv, s8, run_s8, check_s8);

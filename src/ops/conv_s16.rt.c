@@ -40,4 +40,4 @@ static tw_status run(const tw_call *call)
     return tw_conv_run(call, &all.job, visit, &all);
 }
 
-TW_KERNEL(conv, s16, run, check);
+TW_KERNEL_BLOCKS(conv, s16, run, check);

@@ -137,4 +137,4 @@ static tw_status run_f32(const tw_call *call)
     return tw_depthwise_run(call, &job, visit_f32, &job);
 }
 
-TW_KERNEL(depthwise_conv, f32, run_f32, check_f32);
+TW_KERNEL_BLOCKS(depthwise_conv, f32, run_f32, check_f32);

@@ -69,4 +69,4 @@ static tw_status run(const tw_call *call)
     return status == TW_OK ? tw_hybrid_batches(call, &all.hybrid, run_batch, &all) : status;
 }
 
-TW_KERNEL(depthwise_conv, f32w8, run, check);
+TW_KERNEL_BLOCKS(depthwise_conv, f32w8, run, check);

@@ -61,4 +61,4 @@ static tw_status run(const tw_call *call)
     return tw_depthwise_run(call, &all.job, visit, &all);
 }
 
-TW_KERNEL(depthwise_conv, s16, run, check);
+TW_KERNEL_BLOCKS(depthwise_conv, s16, run, check);

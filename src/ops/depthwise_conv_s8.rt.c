@@ -258,4 +258,4 @@ static tw_status run_s8(const tw_call *call)
     return status;
 }
 
-TW_KERNEL(depthwise_conv, s8, run_s8, check_s8);
+TW_KERNEL_BLOCKS(depthwise_conv, s8, run_s8, check_s8);

@@ -20,7 +20,7 @@ typedef struct tw_evaluation {
 static tw_view whole_view(const tw_tensor *tensor, void *data, int axis)
 {
     int a = axis < (int)tensor->rank ? axis : 0;
-    return (tw_view){tensor, data, a, 0, tensor->dim[a], 0, tensor->dim[a]};
+    return (tw_view){tensor, data, a, 0, tensor->dim[a], 0, tensor->dim[a], 0, 0};
 }
 
 static void set_rows(tw_view *view, char *base, int32_t row, int32_t rows)

@@ -45,4 +45,4 @@ static tw_status check(const tw_call *call, uint64_t *work)
     return TW_OK;
 }
 
-TW_KERNEL(lut, s8, run, check);
+TW_KERNEL_BLOCKS(lut, s8, run, check);

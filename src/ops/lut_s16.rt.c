@@ -81,4 +81,4 @@ static tw_status check(const tw_call *call, uint64_t *work)
     return l->form >= 0 && l->form < TW_LUT_FORMS && has_table(call, l) ? TW_OK : TW_E_CHECK;
 }
 
-TW_KERNEL(lut, s16, run, check);
+TW_KERNEL_BLOCKS(lut, s16, run, check);

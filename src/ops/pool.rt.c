@@ -341,7 +341,7 @@ static void visit_average_u8(const void *job, const tw_patch *patch)
     {                                                                                              \
         return tw_pool_run(call, visit);                                                           \
     }                                                                                              \
-    TW_KERNEL(symbol, signature, run_##symbol##_##signature, check_##signature)
+    TW_KERNEL_BLOCKS(symbol, signature, run_##symbol##_##signature, check_##signature)
 
 TW_POOL_KERNEL(max_pool, f32, visit_largest_f32);
 TW_POOL_KERNEL(max_pool, s8, visit_largest_s8);

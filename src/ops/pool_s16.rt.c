@@ -97,5 +97,5 @@ static tw_status run_average_pool(const tw_call *call)
     return tw_pool_run(call, visit_average);
 }
 
-TW_KERNEL(max_pool, s16, run_max_pool, check);
-TW_KERNEL(average_pool, s16, run_average_pool, check);
+TW_KERNEL_BLOCKS(max_pool, s16, run_max_pool, check);
+TW_KERNEL_BLOCKS(average_pool, s16, run_average_pool, check);

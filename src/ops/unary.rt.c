@@ -47,7 +47,7 @@ static tw_status check(const tw_call *call, uint32_t in, uint32_t out, uint32_t 
     {                                                                                              \
         return check(call, TW_F32, TW_F32, parameters, work);                                      \
     }                                                                                              \
-    TW_KERNEL(symbol, f32, run_##symbol, check_##symbol);
+    TW_KERNEL_BLOCKS(symbol, f32, run_##symbol, check_##symbol);
 
 /* ---- plain types: tw_k_SYMBOL_SIGNATURE; T x to TY, U unsigned and at least as wide ---- */
 
@@ -74,7 +74,7 @@ static tw_status check(const tw_call *call, uint32_t in, uint32_t out, uint32_t 
     {                                                                                              \
         return check(call, in_dtype, out_dtype, parameters, work);                                 \
     }                                                                                              \
-    TW_KERNEL(symbol, signature, run_##symbol##_##signature, check_##symbol##_##signature);
+    TW_KERNEL_BLOCKS(symbol, signature, run_##symbol##_##signature, check_##symbol##_##signature);
 
 #define INTEGER_KERNELS(symbol, parameters, e)                                                     \
     PLAIN_KERNEL(symbol, s8x, int8_t, uint32_t, int8_t, TW_S8, TW_S8, parameters, e)               \

@@ -84,6 +84,11 @@ void tw_image_of(const tw_view *view, tw_image *image)
     axis = view->axis == 0 ? 0 : view->axis + missing;
     image->begin[axis] = view->row;
     image->end[axis] = view->row + view->rows;
+    if (view->columns != 0) {
+        axis = view->axis + 1 + missing;
+        image->begin[axis] = view->column;
+        image->end[axis] = view->column + view->columns;
+    }
     for (i = 0; i < 4; i++)
         last += (size_t)(image->end[i] - image->begin[i] - 1) * (size_t)image->stride[i];
     image->low = (uintptr_t)view->data;

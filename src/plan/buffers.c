@@ -158,12 +158,17 @@ static void place_view(tw_schedule *s, const tw_node *node, const int *last, int
 }
 
 /* Bytes of a value's window, or of all of it. */
-static uint32_t kept_bytes(const tw_step *step, const tw_value *v, const tw_window *window)
+static uint32_t kept_bytes(const tw_schedule *s, const tw_step *step, const tw_value *v,
+                           const tw_window *window)
 {
+    const bool columns = s->segments[step->segment].columns;
     uint32_t bytes = tw_shape_bytes(&v->shape);
     if (window->rows == 0)
         return bytes;
-    return bytes / (uint32_t)v->shape.dim[step->axis] * (uint32_t)window->rows;
+    bytes /= (uint32_t)v->shape.dim[step->axis];
+    if (columns)
+        bytes /= (uint32_t)v->shape.dim[step->axis + 1];
+    return bytes * (uint32_t)window->rows;
 }
 
 /* Only one step fires at a time: the scratch of a segment is as large as its largest. */
@@ -205,7 +210,7 @@ static void place_output(tw_schedule *s, int index, tw_value *out, int shared, c
     const tw_window *window = &s->windows[out->index];
     int b = shared >= 0 ? shared
                         : add_step_buffer(s, out->name, TW_BUFFER_ACTIVATION,
-                                          kept_bytes(&s->steps[index], out, window), index);
+                                          kept_bytes(s, &s->steps[index], out, window), index);
     name_value(s, out, b, out);
     if (tw_is_slow(s, out))
         s->buffers[b].region = TW_REGION_SLOW;
@@ -276,7 +281,7 @@ static int add_window(tw_schedule *s, const tw_value *in)
         for (int k = 0; k < s->steps[i].node->in_count; k++)
             if (s->steps[i].node->in[k] == in)
                 return add_step_buffer(s, in->name, TW_BUFFER_ACTIVATION,
-                                       kept_bytes(&s->steps[i], in, &s->windows[in->index]), i);
+                                       kept_bytes(s, &s->steps[i], in, &s->windows[in->index]), i);
     return add_buffer(s, in->name, TW_BUFFER_ACTIVATION, 0, 0, 0); /* nobody reads it */
 }
 

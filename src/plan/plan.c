@@ -456,8 +456,28 @@ static bool plan_slow(tw_schedule *s, const tw_compile_options *options, const t
     return spilled;
 }
 
+/* Below what rows can do: segments by columns, which cost more calls. They are looked for where rows do
+ * not fit, and to know the smallest budget. True: the plan fits. */
+static bool plan_columns(tw_schedule *s, tw_search *search, const tw_compile_options *options,
+                         tw_arena *arena)
+{
+    tw_kept least = {.total = s->smallest_budget};
+    tw_search_use_columns(search);
+    find_least(s, search, &least, arena);
+    if (!least.steps)
+        return false;
+    s->smallest_budget = least.total;
+    if (!options->memories.fast.bounded || least.total > options->memories.fast.bytes)
+        return false;
+    if (options->prefer != TW_PREFER_MEMORY && search_within(s, search, options))
+        return true;
+    restore(s, &least);
+    return is_within(s, &options->memories);
+}
+
 static bool plan_rolling(tw_schedule *s, const tw_compile_options *options, tw_arena *arena)
 {
+    const tw_memories *m = &options->memories;
     tw_scene scene;
     tw_kept least = {.total = UINT32_MAX};
     tw_scene_build(&scene, s, arena);
@@ -465,12 +485,18 @@ static bool plan_rolling(tw_schedule *s, const tw_compile_options *options, tw_a
     find_least(s, search, &least, arena);
     if (least.total == UINT32_MAX)
         return false;
-    s->smallest_budget = least.total;
+    s->smallest_budget = s->smallest_by_rows = least.total;
     if (options->pareto)
         find_pareto(s, search);
-    if (options->prefer != TW_PREFER_MEMORY && search_within(s, search, options))
+    bool within_rows = options->prefer != TW_PREFER_MEMORY && search_within(s, search, options);
+    tw_kept chosen = least;
+    if (within_rows)
+        keep(s, &chosen, arena);
+    bool within = within_rows || !m->fast.bounded || least.total <= m->fast.bytes;
+    if (plan_columns(s, search, options, arena) && !within)
         return true;
-    return plan_slow(s, options, &least, arena);
+    restore(s, &chosen);
+    return within || plan_slow(s, options, &least, arena);
 }
 
 /* Does the node read the input, or make the output, that goes by rows? */
@@ -547,7 +573,7 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
     s->layerwise = tw_live_peak(s, true, NULL);
     if (options->random_bands) {
         place_segments(s);
-        s->smallest_budget = tw_fast_total(s);
+        s->smallest_budget = s->smallest_by_rows = tw_fast_total(s);
         spill(s, &options->memories);
         s->fits = is_within(s, &options->memories);
     } else {

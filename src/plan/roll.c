@@ -99,7 +99,7 @@ static int32_t rows_to_fire(const tw_roll_state *s, int step, int32_t *allowed)
         int32_t v = read->stream < 0 ? TW_ALL_ROWS : available(s, read->stream);
         int32_t extent = read->extent;
         if (read->map.rows == TW_ROWS_MAPPED)
-            *allowed = tw_min32(*allowed, tw_map_allowed(&read->map, v));
+            *allowed = tw_min32(*allowed, tw_read_allowed(read, v));
         else if (read->map.rows == TW_ROWS_ACCUMULATED)
             fresh = tw_min32(fresh, tw_min32(v, extent) - s->taken[step]);
         else if (v < extent)
@@ -118,6 +118,8 @@ static int32_t rows_to_fire(const tw_roll_state *s, int step, int32_t *allowed)
         return 0;
     int32_t rows =
         tw_min32(tw_min32(*allowed, t->extent) - s->made[step], tw_min32(t->band, room(s, step)));
+    if (t->width > 1)
+        rows = tw_min32(rows, t->width - s->made[step] % t->width);
     return rows > 0 ? rows : -1;
 }
 
@@ -128,8 +130,8 @@ static int32_t reader_needs(const tw_roll_state *s, const tw_roll_reader *reader
     int32_t made = s->made[reader->step];
     if (t->accumulates ? made > 0 : made >= t->extent)
         return TW_ALL_ROWS;
-    return tw_map_first(&reader->read->map, t->accumulates ? s->taken[reader->step] : made,
-                        t->extent, extent);
+    return tw_read_first(reader->read, t->accumulates ? s->taken[reader->step] : made, t->extent,
+                         extent);
 }
 
 /* Rows of a window that somebody still needs, its overlays' included. */
@@ -189,8 +191,8 @@ static bool is_safe(const tw_roll_state *s, int step, int32_t rows)
             continue;
         const tw_roll_stream *in = &s->r->streams[read->stream];
         int32_t at = t->accumulates ? s->taken[step] : s->made[step];
-        int32_t first = tw_map_first(&read->map, at, TW_ALL_ROWS, in->extent);
-        int32_t end = tw_map_needed(&read->map, at + rows, in->extent);
+        int32_t first = tw_read_first(read, at, TW_ALL_ROWS, in->extent);
+        int32_t end = tw_read_needed(read, at + rows, in->extent);
         if (end > first && first < s->base[s->r->streams[read->stream].leader])
             return false;
     }
@@ -272,6 +274,7 @@ static int advance_source(tw_roll_state *s, int32_t *held)
         int32_t space = in->whole || s->arrived[i] >= in->extent ? TW_ALL_ROWS : in->rows - present;
         int32_t left = s->arrived[i] < in->extent ? in->extent - s->arrived[i] : TW_ALL_ROWS;
         int32_t rows = tw_min32(tw_min32(r->source_band, left), space);
+        rows -= rows % in->width;
         if (rows <= 0)
             return -1;
         s->arrived[i] += rows;

@@ -6,11 +6,14 @@
 #include "base/arena.h"
 #include "ops/op.h"
 
-/* One step reading one tensor by rows. */
+/* One step reading one tensor by rows. By columns, everything here counts pixels, row after row. */
 typedef struct tw_roll_read {
     int stream;     /* of the segment, or -1: resident, all of its rows are there */
     int32_t extent; /* its rows */
     tw_rowmap map;
+    tw_rowmap column; /* by columns */
+    int32_t width;    /* of the tensor, by columns */
+    int32_t out;      /* of what the step makes, by columns; 0: rows are counted */
 } tw_roll_read;
 
 typedef struct tw_roll_step {
@@ -20,6 +23,7 @@ typedef struct tw_roll_step {
     int write_count;
     int32_t extent; /* rows it makes; where it accumulates, rows it takes */
     int32_t band;   /* at most so many a firing */
+    int32_t width;  /* by columns: no firing goes beyond a multiple of it; else 1 */
     bool accumulates;
 } tw_roll_step;
 
@@ -34,9 +38,10 @@ typedef struct tw_roll_stream {
     int producer; /* step, or -1: the source */
     int32_t extent;
     int64_t row_bytes;
-    bool whole;   /* read after the segment too: every row stays */
-    int over;     /* the stream whose rows its own replace in place, or -1 */
-    int32_t rows; /* the answer: rows kept. Of a stream that lies over another: as that one */
+    int32_t width; /* rows of a source come by so many; else 1 */
+    bool whole;    /* read after the segment too: every row stays */
+    int over;      /* the stream whose rows its own replace in place, or -1 */
+    int32_t rows;  /* the answer: rows kept. Of a stream that lies over another: as that one */
     /* filled in by tw_roll_index */
     const tw_roll_reader *readers; /* ascending by step */
     int reader_count;
@@ -63,6 +68,7 @@ typedef struct tw_roll {
     tw_roll_stream *streams;
     int stream_count;
     int32_t source_band; /* rows by which a source advances */
+    bool columns;        /* pixels are counted, not rows */
     tw_roll_bed bed;
     tw_roll_fired fired; /* or null */
     void *fired_user;

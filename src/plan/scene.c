@@ -165,6 +165,18 @@ static int32_t extent_of(const tw_value *v, int axis)
     return axis < v->shape.rank ? v->shape.dim[axis] : 1;
 }
 
+/* Columns of a value where a segment counts pixels, else 1. */
+static int32_t width_of(const tw_value *v, int axis, bool columns)
+{
+    return columns ? extent_of(v, axis + 1) : 1;
+}
+
+/* What a segment counts of a value: rows or pixels. */
+static int32_t units_of(const tw_value *v, int axis, bool columns)
+{
+    return extent_of(v, axis) * width_of(v, axis, columns);
+}
+
 /* The stream among the reads of `step` that its only result may replace row by row, or -1. One that
  * nobody else reads: another reader may be behind, and would have to be held ahead. */
 static int overlay(const tw_roll *roll, const tw_scene *scene, int from, int step, int out)
@@ -198,7 +210,8 @@ static bool add_source(const tw_scene *scene, int from, int to, int v, tw_roll *
 {
     const tw_scene_value *value = &scene->values[v];
     int axis = scene->schedule->steps[from].axis;
-    int32_t extent = extent_of(value->value, axis);
+    int32_t extent = units_of(value->value, axis, roll->columns);
+    int32_t width = width_of(value->value, axis, roll->columns);
     if (*source >= 0)
         return of[*source] == v;
     if (value->first < from || value->last >= to || extent == 0 || axis >= value->value->shape.rank)
@@ -208,7 +221,10 @@ static bool add_source(const tw_scene *scene, int from, int to, int v, tw_roll *
         (tw_roll_stream){.producer = -1,
                          .extent = extent,
                          .row_bytes = tw_shape_bytes(&value->value->shape) / (uint32_t)extent,
+                         .width = width,
                          .over = -1};
+    if (roll->columns)
+        roll->source_band = width;
     of[*source] = v;
     return true;
 }
@@ -221,8 +237,13 @@ static bool add_roll_step(const tw_scene *scene, int from, int to, int step, tw_
     const int first = scene->first_make[from]; /* stream_of counts from here */
     r->reads = tw_alloc_array(arena, (size_t)s->node->in_count + 1, sizeof *r->reads);
     r->writes = tw_alloc_array(arena, (size_t)s->node->out_count + 1, sizeof *r->writes);
-    r->extent = s->extent;
-    r->band = band < s->extent && (!scene->alone[step] || scene->banded[step]) ? band : s->extent;
+    r->width = width_of(s->node->out[0], s->axis, roll->columns);
+    r->extent = s->extent * r->width;
+    r->band = s->extent;
+    if (band < 0)
+        r->band = (r->width - band - 1) / -band;
+    else if (band < s->extent && (!scene->alone[step] || scene->banded[step]))
+        r->band = band;
     r->accumulates = s->accumulates;
     for (int i = 0; i < s->node->in_count; i++) {
         int v = scene->reads[step][i].value;
@@ -233,10 +254,16 @@ static bool add_roll_step(const tw_scene *scene, int from, int to, int step, tw_
             return false;
         if (fed && !add_source(scene, from, to, v, roll, of, source))
             return false;
+        if (inside && roll->columns && s->map[i].rows != TW_ROWS_MAPPED)
+            return false;
         r->reads[r->read_count++] = (tw_roll_read){fed      ? *source
                                                    : inside ? stream_of[v - first]
                                                             : -1,
-                                                   extent_of(s->node->in[i], s->axis), s->map[i]};
+                                                   units_of(s->node->in[i], s->axis, roll->columns),
+                                                   s->map[i],
+                                                   s->column[i],
+                                                   width_of(s->node->in[i], s->axis, roll->columns),
+                                                   roll->columns ? r->width : 0};
     }
     for (int i = 0; i < s->node->out_count; i++) {
         int v = scene->makes[step][i];
@@ -244,16 +271,17 @@ static bool add_roll_step(const tw_scene *scene, int from, int to, int step, tw_
             continue;
         const tw_value *value = scene->values[v].value;
         int k = roll->stream_count++;
-        int32_t extent = extent_of(value, s->axis);
+        int32_t extent = units_of(value, s->axis, roll->columns);
         if (extent == 0)
             return false;
         bool later = scene->values[v].last >= to, drained = scene->values[v].drained;
-        if (drained && later)
+        if (drained && (later || roll->columns))
             return false;
         roll->streams[k] = (tw_roll_stream){
             .producer = step - from,
             .extent = extent,
             .row_bytes = tw_shape_bytes(&value->shape) / (uint32_t)extent,
+            .width = 1,
             .whole = later || (s->accumulates && !drained) || s->axis >= value->shape.rank,
             .over = -1};
         stream_of[v - first] = k;
@@ -273,11 +301,12 @@ bool tw_scene_roll(const tw_scene *scene, int from, int to, int32_t band, tw_rol
     int streams = 0;
     for (int i = from; i < to; i++) {
         bool alone = scene->alone[i] && (to - from > 1 || (is_fed(scene, i) && !scene->banded[i]));
-        if (alone || scene->schedule->steps[i].axis != scene->schedule->steps[from].axis)
+        if (alone || scene->schedule->steps[i].axis != scene->schedule->steps[from].axis ||
+            (band < 0 && !scene->schedule->steps[i].columns))
             return false;
         streams += scene->schedule->steps[i].node->out_count;
     }
-    *roll = (tw_roll){.source_band = band, .bed.stream = -1};
+    *roll = (tw_roll){.source_band = band, .columns = band < 0, .bed.stream = -1};
     roll->step_count = to - from;
     roll->steps = tw_alloc_array(arena, (size_t)(to - from), sizeof *roll->steps);
     int source = -1;
@@ -400,7 +429,8 @@ int tw_scene_bed(const tw_scene *scene, int from, int to, tw_roll *roll, tw_aren
     for (int i = 0; i < roll->step_count; i++)
         most += roll->steps[i].read_count;
     const tw_shape *shape = &scene->values[value].value->shape;
-    int32_t extent = shape->dim[scene->schedule->steps[from].axis];
+    int32_t extent =
+        units_of(scene->values[value].value, scene->schedule->steps[from].axis, roll->columns);
     roll->bed =
         (tw_roll_bed){.readers = tw_alloc_array(arena, (size_t)most, sizeof *roll->bed.readers),
                       .extent = extent,
@@ -490,6 +520,6 @@ int64_t tw_scene_bytes(const tw_scene *scene, int from, int to, const tw_roll *r
         int64_t in_place = saved_in_place(scene, from), joined = saved_by_joining(scene, from);
         bytes -= in_place ? in_place : joined ? joined : saved_over_input(scene, from);
     }
-    tw_segment segment = {from, to - from, 0, 0, -1};
+    tw_segment segment = {from, to - from, 0, false, 0, -1};
     return bytes + scratch + aligned(tw_counter_bytes(scene->schedule, &segment));
 }

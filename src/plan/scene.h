@@ -44,7 +44,8 @@ typedef struct tw_scene {
 
 void tw_scene_build(tw_scene *scene, tw_schedule *schedule, tw_arena *arena);
 
-/* Rows of steps [from, to) in bands of `band`; a step that has no bands fires once. False: these steps cannot roll together. `of`, where
+/* Rows of steps [from, to) in bands of `band`; a step that has no bands fires once. `band` below 0: by
+ * columns, a row in -band parts. False: these steps cannot roll together. `of`, where
  * not null, receives the scene value of each stream. */
 bool tw_scene_roll(const tw_scene *scene, int from, int to, int32_t band, tw_roll *roll, int *of,
                    tw_arena *arena);

@@ -54,6 +54,8 @@ typedef struct tw_step {
     bool apart;   /* its result is not to lie over its input */
     bool joined;  /* it joins or cuts, and the parts lie inside the whole: it moves nothing */
     tw_rowmap map[TW_MAX_OPERANDS]; /* of the inputs */
+    bool columns;                   /* it can be cut by columns, and the maps of these are there */
+    tw_rowmap column[TW_MAX_OPERANDS];
     int segment;
     int scratch, memory; /* buffers, or -1; the steps of a segment share one scratch */
     uint32_t calls;      /* of its kernel in a run, and what they move (plan/traffic.c) */
@@ -71,6 +73,7 @@ typedef struct tw_window {
 typedef struct tw_segment {
     int first_step, step_count;
     int axis;
+    bool columns;        /* by columns: bands and windows count pixels */
     int32_t source_band; /* rows by which an input that comes by rows advances */
     int counters;        /* the buffer of its row counters */
 } tw_segment;
@@ -103,7 +106,8 @@ typedef struct tw_schedule {
     uint32_t bound; /* largest sum of live bytes at any step, counters included */
     int bound_step; /* where */
     uint64_t layerwise;
-    uint32_t smallest_budget; /* of fast memory, without slow memory */
+    uint32_t smallest_budget;  /* of fast memory, without slow memory */
+    uint32_t smallest_by_rows; /* the same, without segments by columns */
     bool fits;
     tw_report_point *pareto; /* budgets at which the plan changes, where asked for */
     int pareto_count;

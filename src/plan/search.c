@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A stretch of steps [from, to) in bands of `band` rows; band 0: one step, whole. */
+/* A stretch of steps [from, to) in bands of `band` rows; band 0: one step, whole; below 0: by columns, a
+ * row in -band parts. */
 typedef struct tw_stretch {
     int from, to;
     int32_t band;
@@ -29,6 +30,15 @@ struct tw_search {
 
 /* ---- prices ---- */
 
+/* Firings of a step in a rolling segment. */
+static double firings(const tw_roll_step *s)
+{
+    if (s->band <= 0)
+        return 1;
+    return s->width > 1 ? (double)(s->extent / s->width) * ceil((double)s->width / s->band)
+                        : ceil((double)s->extent / s->band);
+}
+
 /* Cycles, roughly, of a portable kernel on a small core: work, calls, bytes moved. Only ratios
  * matter. */
 static double price(const tw_scene *scene, int from, int to, const tw_roll *roll)
@@ -37,8 +47,7 @@ static double price(const tw_scene *scene, int from, int to, const tw_roll *roll
     double cost = 0;
     for (int i = from; i < to; i++) {
         const tw_step *s = &scene->schedule->steps[i];
-        int32_t band = roll ? roll->steps[i - from].band : s->extent;
-        double calls = band > 0 ? ceil((double)s->extent / band) : 1;
+        double calls = roll ? firings(&roll->steps[i - from]) : 1;
         cost += (double)s->work + calls * call;
         for (int k = 0; roll && k < roll->steps[i - from].read_count; k++) {
             int stream = roll->steps[i - from].reads[k].stream;
@@ -120,6 +129,44 @@ tw_search *tw_search_open(const tw_scene *scene, tw_arena *arena)
     }
     s->first_of[s->steps + 1] = s->count;
     return s;
+}
+
+/* Runs stand grouped by where they end. */
+static void group_runs(tw_search *s)
+{
+    tw_arena *arena = tw_arena_new();
+    tw_stretch *runs = tw_copy(arena, s->runs, sizeof *runs * (size_t)s->count);
+    int at = 0;
+    for (int to = 1; to <= s->steps; to++) {
+        s->first_of[to] = at;
+        for (int r = 0; r < s->count; r++)
+            if (runs[r].to == to)
+                s->runs[at++] = runs[r];
+    }
+    s->first_of[s->steps + 1] = at;
+    tw_arena_free(arena);
+}
+
+void tw_search_use_columns(tw_search *s)
+{
+    static const int32_t parts[] = {2, 4, 8, 16, 32, 0};
+    enum { LONGEST = 24 };
+    for (int to = 1; to <= s->steps; to++)
+        for (int from = to - 1; from >= 0 && to - from <= LONGEST; from--) {
+            const tw_step *steps = s->scene->schedule->steps;
+            if (!steps[from].columns || s->scene->alone[from] ||
+                steps[from].axis != steps[to - 1].axis)
+                break;
+            int32_t widest = 0;
+            for (int i = from; i < to; i++) {
+                const tw_shape *out = &steps[i].node->out[0]->shape;
+                widest =
+                    out->dim[steps[i].axis + 1] > widest ? out->dim[steps[i].axis + 1] : widest;
+            }
+            for (int p = 0; parts[p] && parts[p] <= widest; p++)
+                price_rolling(s, from, to, -parts[p]);
+        }
+    group_runs(s);
 }
 
 /* ---- cuts ---- */
@@ -300,7 +347,7 @@ void tw_search_settle(tw_search *s, int most)
             bool matters = may_save(s, run)
                                ? run->bytes >= least && hope < least
                                : !run->settled && run->bytes > least && hope < least + least / 3;
-            if (!run->refused && run->band == 1 && matters &&
+            if (!run->refused && run->band <= 1 && run->band != 0 && matters &&
                 (!next || hope < next->bytes - may_save(s, next)))
                 next = run;
         }
@@ -324,8 +371,8 @@ static bool write_segments(tw_search *s, const int *chosen, tw_schedule *out)
     for (int to = s->steps; to > 0; to = s->runs[chosen[to]].from) {
         tw_stretch *run = &s->runs[chosen[to]];
         count--;
-        out->segments[count] =
-            (tw_segment){run->from, run->to - run->from, out->steps[run->from].axis, 0, -1};
+        out->segments[count] = (tw_segment){
+            run->from, run->to - run->from, out->steps[run->from].axis, run->band < 0, 0, -1};
         for (int i = run->from; i < run->to; i++) {
             out->steps[i].segment = count;
             out->steps[i].apart = false;

@@ -16,6 +16,10 @@ void tw_search_settle(tw_search *search, int most);
 /* From now on results may take the place of the rows that their segment consumes (plan/roll.h). */
 void tw_search_use_beds(tw_search *search);
 
+/* From now on segments may be cut by columns, too: a row in parts. Windows lose up to a row, for more
+ * and smaller calls. */
+void tw_search_use_columns(tw_search *search);
+
 /* The least peak that any segmentation reaches, in bytes of activations and scratch. */
 int64_t tw_search_least(const tw_search *search);
 

@@ -71,7 +71,7 @@ void tw_plan_segments(tw_schedule *s, const tw_compile_options *options)
         if (joins)
             last->step_count++;
         else
-            s->segments[s->segment_count++] = (tw_segment){i, 1, step->axis, 0, -1};
+            s->segments[s->segment_count++] = (tw_segment){i, 1, step->axis, false, 0, -1};
         step->segment = s->segment_count - 1;
     }
 }

@@ -81,6 +81,42 @@ static void choose_rows(tw_step *step)
     step->band = step->extent > 0 ? step->extent : 1;
 }
 
+/* Are its pixels, row after row, one contiguous sequence of channels? Items of a batch are no rows of an
+ * image. */
+static bool has_pixels(const tw_shape *shape, int axis)
+{
+    return axis > 0 && axis + 2 < shape->rank && has_rows(shape, axis) && shape->dim[axis] > 0 &&
+           shape->dim[axis + 1] > 0 &&
+           (int64_t)shape->dim[axis] * shape->dim[axis + 1] <= TW_MAX_ROW_OFFSET;
+}
+
+/* Can the step make some columns of a row at a time? */
+static void choose_columns(tw_step *step, int targets)
+{
+    const tw_node *node = step->node;
+    const tw_shape *out = &node->out[0]->shape;
+    const int axis = step->axis;
+    step->columns =
+        step->lowering.kernel->columns && !step->at_once && !step->alone && !step->accumulates;
+    for (int t = 1; t < targets; t++) {
+        const tw_kernel *native = step->native[t - 1].lowering.kernel;
+        step->columns = step->columns && (!native || native->columns);
+    }
+    for (int i = 0; i < node->out_count; i++) {
+        const tw_shape *shape = node->out[i] ? &node->out[i]->shape : out;
+        step->columns = step->columns && has_pixels(shape, axis) &&
+                        shape->dim[axis] == out->dim[axis] &&
+                        shape->dim[axis + 1] == out->dim[axis + 1];
+    }
+    for (int i = 0; i < node->in_count && step->columns; i++) {
+        if (!node->in[i] || step->map[i].rows != TW_ROWS_MAPPED)
+            continue;
+        step->column[i] = rows_of(node, i, axis + 1);
+        step->columns =
+            step->column[i].rows == TW_ROWS_MAPPED && has_pixels(&node->in[i]->shape, axis);
+    }
+}
+
 /* The kernel's own check, run here on the very call that the loader will build: a plan that its
  * loader would refuse is never written. */
 static bool is_checked(const tw_schedule *s, const tw_step *step, const tw_lowering *l,
@@ -105,7 +141,7 @@ static bool is_checked(const tw_schedule *s, const tw_step *step, const tw_lower
             memcpy(tensors[i].stride, join->stride, sizeof tensors[i].stride);
         int axis = step->axis < (int)tensors[i].rank ? step->axis : 0;
         int32_t rows = tensors[i].dim[axis];
-        views[i] = (tw_view){&tensors[i], NULL, axis, 0, rows, 0, rows};
+        views[i] = (tw_view){&tensors[i], NULL, axis, 0, rows, 0, rows, 0, 0};
     }
     for (int i = 0; i < l->blob_count; i++)
         blobs[i] = (tw_blob){l->blob[i].data, l->blob[i].bytes};
@@ -234,6 +270,7 @@ bool tw_plan_steps(tw_schedule *schedule, const tw_compile_options *options, tw_
         if (!check_step(schedule, step, diag))
             return false;
         lower_natives(schedule, step);
+        choose_columns(step, schedule->target_count);
         if (options->progress)
             options->progress(options->progress_user, "plan", (n + 1.0) / graph->node_count);
     }

@@ -18,49 +18,70 @@ static uint32_t region_of(const tw_schedule *s, const tw_value *v)
     return b < 0 ? TW_REGION_CONSTANT : s->buffers[b].region;
 }
 
-/* Bytes of so many rows; of a tensor that ends before the axis, all. */
-static uint64_t bytes_of_rows(const tw_value *v, int axis, int32_t rows)
+static int32_t extent_of(const tw_value *v, int axis)
 {
-    uint64_t bytes = tw_shape_bytes(&v->shape);
-    if (axis >= v->shape.rank)
-        return bytes;
-    return v->shape.dim[axis] ? bytes / (uint32_t)v->shape.dim[axis] * (uint32_t)rows : 0;
+    return axis < v->shape.rank ? v->shape.dim[axis] : 1;
 }
 
-/* Rows of input i in the views of a firing that makes (or takes) [row, row + rows). */
-static int32_t rows_read(const tw_step *step, int i, int32_t row, int32_t rows)
+/* Bytes of so many rows, or by columns of so many pixels; of a tensor that ends before the axis, all. */
+static uint64_t bytes_of_rows(const tw_value *v, int axis, bool columns, int32_t rows)
+{
+    uint64_t bytes = tw_shape_bytes(&v->shape);
+    int32_t extent = extent_of(v, axis) * (columns ? extent_of(v, axis + 1) : 1);
+    if (axis >= v->shape.rank)
+        return bytes;
+    return extent ? bytes / (uint32_t)extent * (uint32_t)rows : 0;
+}
+
+/* Of a row map, those that [row, row + rows) of the output need. */
+static int32_t mapped_rows(const tw_rowmap *map, int32_t row, int32_t rows, int32_t extent)
+{
+    const tw_roll_read read = {.map = *map};
+    int32_t first = tw_read_first(&read, row, TW_ALL_ROWS, extent);
+    int32_t end = tw_read_needed(&read, row + rows, extent);
+    return end > first ? end - first : 0;
+}
+
+/* Rows of input i in the views of a firing that makes (or takes) [row, row + rows); by columns, where
+ * these are pixels, pixels of the block. */
+static int32_t rows_read(const tw_step *step, int i, bool columns, int32_t row, int32_t rows)
 {
     const tw_value *v = step->node->in[i];
-    int32_t extent = step->axis < v->shape.rank ? v->shape.dim[step->axis] : 1;
+    int32_t extent = extent_of(v, step->axis);
     const tw_rowmap *map = &step->map[i];
     if (map->rows == TW_ROWS_ACCUMULATED)
         return rows;
     if (map->rows != TW_ROWS_MAPPED)
-        return extent;
-    int32_t made = step->accumulates ? 0 : row;
-    int32_t first = tw_map_first(map, made, TW_ALL_ROWS, extent);
-    int32_t end = tw_map_needed(map, made + rows, extent);
-    return end > first ? end - first : 0;
+        return extent * (columns ? extent_of(v, step->axis + 1) : 1);
+    if (columns) {
+        int32_t width = extent_of(step->node->out[0], step->axis + 1);
+        return mapped_rows(map, row / width, 1, extent) *
+               mapped_rows(&step->column[i], row % width, rows, extent_of(v, step->axis + 1));
+    }
+    return mapped_rows(map, step->accumulates ? 0 : row, rows, extent);
 }
 
 /* Bytes that a firing makes of its first output. */
-static uint64_t bytes_made(const tw_step *step, int32_t rows)
+static uint64_t bytes_made(const tw_step *step, bool columns, int32_t rows)
 {
     const tw_value *v = step->node->out[0];
-    return step->accumulates ? tw_shape_bytes(&v->shape) : bytes_of_rows(v, step->axis, rows);
+    return step->accumulates ? tw_shape_bytes(&v->shape)
+                             : bytes_of_rows(v, step->axis, columns, rows);
 }
 
 static void add_firing(const tw_schedule *s, tw_step *step, int32_t row, int32_t rows)
 {
     const tw_node *node = step->node;
+    const bool columns = s->segments[step->segment].columns;
     bool complete = row + rows >= step->extent;
     step->calls++;
     for (int i = 0; i < node->in_count; i++) {
         const tw_value *v = node->in[i];
         if (!v || tw_is_unread(&step->lowering, i))
             continue;
-        uint64_t bytes = bytes_of_rows(v, step->axis, rows_read(step, i, row, rows));
-        uint64_t made = bytes_made(step, rows);
+        uint64_t bytes =
+            bytes_of_rows(v, step->axis, columns, rows_read(step, i, columns, row, rows));
+        uint64_t made = bytes_made(step, columns, rows);
         bool part = node->op->kind == TW_MOVE && step->map[i].rows == TW_ROWS_WHOLE;
         step->traffic.read[region_of(s, v)] += part && made < bytes ? made : bytes;
     }
@@ -73,7 +94,7 @@ static void add_firing(const tw_schedule *s, tw_step *step, int32_t row, int32_t
         bool final =
             step->accumulates || (node->op->final_output && node->op->final_output(node, i));
         if (!final)
-            step->traffic.written[region_of(s, v)] += bytes_of_rows(v, step->axis, rows);
+            step->traffic.written[region_of(s, v)] += bytes_of_rows(v, step->axis, columns, rows);
         else if (complete)
             step->traffic.written[region_of(s, v)] += tw_shape_bytes(&v->shape);
     }
@@ -112,7 +133,7 @@ static bool simulate(const tw_scene *scene, const tw_segment *g, tw_firings *fir
     int *of = tw_alloc_array(arena, (size_t)streams, sizeof *of);
     tw_roll roll;
     tw_roll_run run;
-    bool ok = tw_scene_roll(scene, g->first_step, to, 1, &roll, of, arena);
+    bool ok = tw_scene_roll(scene, g->first_step, to, g->columns ? -1 : 1, &roll, of, arena);
     if (ok) {
         take_windows(scene, g, &roll, of);
         tw_roll_index(&roll, arena);

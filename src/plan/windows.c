@@ -7,15 +7,40 @@
 
 /* ---- one reader ---- */
 
+/* Pixels a firing of the reader needs, at most. A source's come by whole rows. */
+static int32_t single_window_of_pixels(const tw_roll_step *s, const tw_roll_read *read,
+                                       const tw_roll_stream *stream)
+{
+    const int32_t edge = 16; /* rows looked at at either end; the middle repeats */
+    const int32_t rows = s->extent / s->width;
+    int32_t most = 1;
+    for (int32_t row = 0; row < rows; row++) {
+        if (row == edge && rows > 2 * edge)
+            row = rows - edge;
+        for (int32_t column = 0; column < s->width; column += s->band) {
+            int32_t made = row * s->width + column;
+            int32_t end = made + tw_min32(s->band, s->width - column);
+            end = tw_read_needed(read, end, stream->extent);
+            end = (end + stream->width - 1) / stream->width * stream->width;
+            int32_t first = tw_read_first(read, made, s->extent, stream->extent);
+            most = tw_max32(most, end - tw_min32(first, end));
+        }
+    }
+    return most;
+}
+
 /* What a firing of the reader needs, at most. */
-static int32_t single_window(const tw_roll *r, const tw_roll_reader *reader, int32_t extent)
+static int32_t single_window(const tw_roll *r, const tw_roll_reader *reader,
+                             const tw_roll_stream *stream)
 {
     const tw_roll_step *s = &r->steps[reader->step];
-    const tw_rowmap *map = &reader->read->map;
+    const int32_t extent = stream->extent;
     int32_t most = 1;
+    if (r->columns)
+        return single_window_of_pixels(s, reader->read, stream);
     for (int32_t m = 0; m < s->extent; m++) {
-        int32_t end = tw_map_needed(map, tw_min32(m + s->band, s->extent), extent);
-        int32_t first = tw_map_first(map, m, s->extent, extent);
+        int32_t end = tw_read_needed(reader->read, tw_min32(m + s->band, s->extent), extent);
+        int32_t first = tw_read_first(reader->read, m, s->extent, extent);
         most = tw_max32(most, end - tw_min32(first, end));
         if (m == 2 * s->band + 64 && s->extent - m > 2 * s->band + 64)
             m = s->extent - s->band - 64; /* the middle repeats */
@@ -56,7 +81,7 @@ static void demands(const tw_roll *r, int64_t part, int64_t parts, int32_t *dema
             int producer = stream < 0 ? -1 : r->streams[stream].producer;
             if (producer < 0)
                 continue;
-            int32_t rows = tw_map_needed(&s->reads[k].map, want, r->streams[stream].extent);
+            int32_t rows = tw_read_needed(&s->reads[k], want, r->streams[stream].extent);
             demand[producer] = tw_max32(demand[producer], rows);
         }
     }
@@ -77,7 +102,7 @@ static void supplies(const tw_roll *r, int64_t part, int64_t parts, int32_t *sup
             if (producer >= 0 && r->steps[producer].accumulates)
                 v = v >= r->steps[producer].extent ? TW_ALL_ROWS : 0;
             if (read->map.rows == TW_ROWS_MAPPED)
-                rows = tw_min32(rows, tw_map_allowed(&read->map, v));
+                rows = tw_min32(rows, tw_read_allowed(read, v));
             else if (read->map.rows == TW_ROWS_ACCUMULATED)
                 rows = tw_min32(rows, v);
             else if (v < read->extent && read->stream >= 0)
@@ -96,8 +121,8 @@ static int32_t kept_from(const tw_roll *r, int stream, const int32_t *at)
     int32_t first = TW_ALL_ROWS;
     for (int k = 0; k < s->reader_count; k++) {
         int step = s->readers[k].step;
-        first = tw_min32(first, tw_map_first(&s->readers[k].read->map, at[step],
-                                             r->steps[step].extent, s->extent));
+        first = tw_min32(
+            first, tw_read_first(s->readers[k].read, at[step], r->steps[step].extent, s->extent));
     }
     return first;
 }
@@ -110,8 +135,8 @@ static int32_t rows_made(const tw_roll *r, int stream, const int32_t *at)
     if (s->producer >= 0)
         return r->steps[s->producer].accumulates ? s->extent : at[s->producer];
     for (int k = 0; k < s->reader_count; k++)
-        rows = tw_max32(rows,
-                        tw_map_needed(&s->readers[k].read->map, at[s->readers[k].step], s->extent));
+        rows =
+            tw_max32(rows, tw_read_needed(s->readers[k].read, at[s->readers[k].step], s->extent));
     return rows;
 }
 
@@ -175,7 +200,7 @@ int32_t tw_roll_window(const tw_roll *r, int stream, bool *exact)
     if (s->reader_count == 0)
         return s->producer >= 0 ? tw_min32(r->steps[s->producer].band, s->extent) : 1;
     if (s->reader_count == 1 && s->above < 0)
-        return single_window(r, &s->readers[0], s->extent);
+        return single_window(r, &s->readers[0], s);
     *exact = false;
     tw_arena *arena = tw_arena_new();
     int32_t soon = span_window(r, stream, false, arena), late = span_window(r, stream, true, arena);

@@ -16,7 +16,11 @@
  *
  * For kernels: element (i0, i1, ...) of the whole tensor is at
  *     data + sum(i[k] * stride[k]) - row * stride[axis]     (elements)
- * and exists when row <= i[axis] < row + rows. */
+ * and exists when row <= i[axis] < row + rows.
+ *
+ * Where columns is not 0, the view is a block: of its rows, only `columns` indices from `column` on are
+ * present on the axis behind the band axis, and `data` is the address of the first of them. Only kernels
+ * that say so are given blocks. */
 typedef struct tw_view {
     const tw_tensor *tensor;
     void *data;
@@ -24,6 +28,7 @@ typedef struct tw_view {
     int32_t row, rows; /* present */
     /* Of an accumulated input: the rows new in this call, else as above. */
     int32_t fresh, fresh_rows;
+    int32_t column, columns; /* 0, 0: every column */
 } tw_view;
 
 typedef struct tw_blob {
@@ -67,6 +72,7 @@ typedef struct tw_kernel {
     uint32_t id; /* TW_KERNEL_ID */
     tw_kernel_run run;
     tw_kernel_check check;
+    uint32_t columns; /* 1: views may be blocks */
 } tw_kernel;
 
 /* Type signatures of kernels: what the tensors that matter are made of. */

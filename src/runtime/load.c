@@ -115,6 +115,7 @@ static tw_status find_sections(tw_loader *l)
     TW_FIND(constants, constants_bytes, TW_SECTION_CONSTANTS, uint8_t);
     TW_FIND(states, state_count, TW_SECTION_STATES, tw_plan_state);
     TW_FIND(controls, control_count, TW_SECTION_CONTROLS, tw_plan_control);
+    TW_FIND(columns, column_count, TW_SECTION_COLUMNS, tw_plan_column);
 #undef TW_FIND
     return TW_OK;
 }
@@ -156,9 +157,23 @@ static uint32_t region_size(const tw_model *m, uint32_t region)
     return region == TW_REGION_CONSTANT ? m->constants_bytes : m->header->region_bytes[region];
 }
 
-/* Shape, strides and place of one tensor. A window (rows < extent) shortens the axis that rolls;
- * which axis that is, its stream says, so the span is checked for the window there. */
-static tw_status check_tensor(const tw_model *m, const tw_tensor *t, uint32_t axis, uint32_t *bytes)
+/* Extent of axis i as far as it is in memory: a window shortens what its segment counts. */
+static uint32_t present(const tw_tensor *t, const tw_plan_segment *g, uint32_t i)
+{
+    const uint32_t rows = (uint32_t)t->dim[i];
+    if (!g || t->window == 0)
+        return rows;
+    if (g->columns != 0 && (i == g->axis || i == g->axis + 1u)) {
+        const uint64_t pixels =
+            (uint64_t)(uint32_t)tw_extent(t, g->axis) * (uint32_t)tw_extent(t, g->axis + 1u);
+        return i == g->axis ? 1 : t->window < pixels ? t->window : (uint32_t)pixels;
+    }
+    return g->columns == 0 && i == g->axis && t->window < rows ? t->window : rows;
+}
+
+/* Shape, strides and place of one tensor; of one with a window, in its segment. */
+static tw_status check_tensor(const tw_model *m, const tw_tensor *t, const tw_plan_segment *g,
+                              uint32_t *bytes)
 {
     const uint32_t element = tw_dtype_bytes(t->dtype);
     uint64_t span = 1, count = 1;
@@ -174,8 +189,7 @@ static tw_status check_tensor(const tw_model *m, const tw_tensor *t, uint32_t ax
         count *= rows;
         if (count > (uint64_t)INT32_MAX)
             return TW_E_FORMAT;
-        if (i == axis && t->window != 0 && t->window < rows)
-            rows = t->window;
+        rows = present(t, g, i);
         if (rows > 1)
             span += (uint64_t)(rows - 1u) * (uint32_t)t->stride[i];
         if (span > (uint64_t)INT32_MAX)
@@ -201,7 +215,7 @@ static tw_status check_tensors(const tw_loader *l)
         /* Windowed tensors are checked with their streams; without one they have no meaning. */
         if (m->tensors[i].window == 0) {
             uint32_t bytes;
-            tw_status status = check_tensor(m, &m->tensors[i], TW_MAX_RANK, &bytes);
+            tw_status status = check_tensor(m, &m->tensors[i], NULL, &bytes);
             if (status != TW_OK)
                 return status;
         }
@@ -229,6 +243,23 @@ static int rows_are_slices(const tw_tensor *t, uint32_t axis)
     return 1;
 }
 
+/* Can its pixels be counted: rows of columns behind each other, neither empty nor too many? */
+static int has_pixels(const tw_tensor *t, const tw_plan_segment *g)
+{
+    return g->axis + 2u < t->rank && rows_are_slices(t, g->axis) && t->dim[g->axis] >= 1 &&
+           t->dim[g->axis + 1u] >= 1 &&
+           (int64_t)t->dim[g->axis] * t->dim[g->axis + 1u] <= TW_MAX_ROW_OFFSET;
+}
+
+static int is_model_output(const tw_model *m, uint32_t tensor)
+{
+    uint32_t i;
+    for (i = 0; i < m->output_count; i++)
+        if (m->outputs[i] == tensor)
+            return 1;
+    return 0;
+}
+
 static tw_status check_stream(const tw_loader *l, const tw_plan_segment *segment, uint32_t index)
 {
     const tw_model *m = l->model;
@@ -239,13 +270,16 @@ static tw_status check_stream(const tw_loader *l, const tw_plan_segment *segment
     if (s->tensor >= m->tensor_count)
         return TW_E_FORMAT;
     t = &m->tensors[s->tensor];
-    status = check_tensor(m, t, segment->axis, &bytes);
+    status = check_tensor(m, t, segment, &bytes);
     if (status != TW_OK)
         return status;
     /* Rows of other streams matter to operands that map them, and are checked there. */
     if (t->region == TW_REGION_CONSTANT ||
         ((t->window != 0 || s->producer == TW_ABSENT) && !rows_are_slices(t, segment->axis)) ||
         (t->window != 0 && (segment->axis >= t->rank || !tw_is_dense(t))))
+        return TW_E_FORMAT;
+    if (segment->columns != 0 && t->window != 0 &&
+        (!has_pixels(t, segment) || is_model_output(m, s->tensor)))
         return TW_E_FORMAT;
     if (s->producer == TW_ABSENT ? segment->source != index || t->window == 0
                                  : s->producer >= segment->step_count)
@@ -266,19 +300,51 @@ static tw_status check_stream(const tw_loader *l, const tw_plan_segment *segment
                : TW_E_FORMAT;
 }
 
+static int is_map(int32_t num, int32_t den, int32_t off, int32_t off2)
+{
+    const int32_t far = TW_MAX_ROW_OFFSET;
+    return num >= 1 && den >= 1 && num <= far && den <= far && off >= -far && off <= far &&
+           off2 >= -far && off2 <= far;
+}
+
+/* Of a segment by columns: mapped operands have a map of columns too, outputs all the pixels of the
+ * step's first, and nothing accumulates. */
+static tw_status check_columns(const tw_model *m, const tw_plan_segment *g, uint32_t step,
+                               const tw_plan_operand *o, int is_output)
+{
+    const tw_plan_operand *first = &m->operands[m->steps[g->first_step + step].first_operand +
+                                                m->steps[g->first_step + step].input_count];
+    const tw_plan_column *c;
+    if (is_output)
+        return o->column == 0 && o->rows == TW_ROWS_MAPPED &&
+                       has_pixels(&m->tensors[o->tensor], g) && first->tensor < m->tensor_count &&
+                       tw_width(&m->tensors[o->tensor], g) ==
+                           tw_width(&m->tensors[first->tensor], g) &&
+                       tw_units(&m->tensors[o->tensor], g) ==
+                           tw_units(&m->tensors[first->tensor], g)
+                   ? TW_OK
+                   : TW_E_FORMAT;
+    if (o->rows == TW_ROWS_WHOLE)
+        return o->column == 0 && o->stream == TW_ABSENT ? TW_OK : TW_E_FORMAT;
+    if (o->rows != TW_ROWS_MAPPED || o->column == 0 || o->column > m->column_count ||
+        !has_pixels(&m->tensors[o->tensor], g))
+        return TW_E_FORMAT;
+    c = &m->columns[o->column - 1];
+    return is_map(c->num, c->den, c->off, c->off2) ? TW_OK : TW_E_FORMAT;
+}
+
 static tw_status check_operand(const tw_model *m, const tw_plan_segment *segment, uint32_t step,
                                const tw_plan_operand *o, int is_output)
 {
-    const int32_t far = TW_MAX_ROW_OFFSET;
     const tw_tensor *t;
-    if (o->reserved != 0)
+    if (o->column != 0 && (segment->columns == 0 || o->tensor == TW_ABSENT))
         return TW_E_FORMAT;
     if (o->tensor == TW_ABSENT)
         return o->stream == TW_ABSENT ? TW_OK : TW_E_FORMAT;
     if (o->tensor >= m->tensor_count || o->rows > TW_ROWS_FINAL)
         return TW_E_FORMAT;
-    if (o->num < 1 || o->den < 1 || o->num > far || o->den > far || o->off < -far || o->off > far ||
-        o->off2 < -far || o->off2 > far)
+    if (!is_map(o->num, o->den, o->off, o->off2) ||
+        (segment->columns != 0 && check_columns(m, segment, step, o, is_output) != TW_OK))
         return TW_E_FORMAT;
     t = &m->tensors[o->tensor];
     if (o->rows != TW_ROWS_WHOLE && o->rows != TW_ROWS_FINAL &&
@@ -377,7 +443,8 @@ static tw_status check_step(tw_loader *l, const tw_plan_segment *segment, uint32
         !in_range(s->scratch_offset, s->scratch_bytes, fast) ||
         !in_range(s->memory_offset, s->memory_bytes, fast) ||
         !spares_counters(l, segment, s->scratch_offset, s->scratch_bytes) ||
-        !spares_counters(l, segment, s->memory_offset, s->memory_bytes))
+        !spares_counters(l, segment, s->memory_offset, s->memory_bytes) ||
+        (segment->columns != 0 && m->kernels[s->kernel]->columns == 0))
         return TW_E_FORMAT;
     for (i = 0; i < operands; i++) {
         int is_output = i >= s->input_count;
@@ -402,7 +469,7 @@ static tw_status check_segment(tw_loader *l, const tw_plan_segment *g, tw_totals
     if (g->first_step != total->step || g->step_count == 0 ||
         g->step_count > m->step_count - total->step || g->first_stream != total->stream ||
         g->stream_count > m->stream_count - total->stream || g->axis >= TW_MAX_RANK ||
-        (g->source != TW_ABSENT && g->source >= g->stream_count) ||
+        g->columns > 1 || (g->source != TW_ABSENT && g->source >= g->stream_count) ||
         (g->source != TW_ABSENT && g->source_band == 0) || g->step_count > 0xFFFFu ||
         g->stream_count > 0xFFFFu || g->counters % 8u != 0 ||
         !in_range(g->counters, 8u * (g->step_count + g->stream_count),

@@ -12,7 +12,7 @@
 
 #define TW_PLAN_MAGIC 0x4C505754u /* "TWPL" */
 #define TW_PLAN_MAJOR 1u          /* a runtime reads its own major version only */
-#define TW_PLAN_MINOR 2u          /* and any minor version up to its own */
+#define TW_PLAN_MINOR 3u          /* and any minor version up to its own */
 #define TW_PLAN_ALIGN 16u
 
 #define TW_ABSENT 0xFFFFFFFFu /* no tensor, no stream, no step */
@@ -44,13 +44,14 @@
     X(TW_SECTION_VARIANTS, 16, tw_plan_variant)   /* grouped by target: one a step */              \
     X(TW_SECTION_VARIANT_BLOBS, 17, tw_plan_blob) /* their tables, grouped by variant */           \
     X(TW_SECTION_REASONS, 18, uint8_t)            /* why variants fall back: text */                    \
-    X(TW_SECTION_CONTROLS, 19, tw_plan_control)   /* branches and loops, in execution order */
+    X(TW_SECTION_CONTROLS, 19, tw_plan_control)   /* branches and loops, in execution order */             \
+    X(TW_SECTION_COLUMNS, 20, tw_plan_column)     /* column maps of segments by columns */
 
 enum {
 #define TW_SECTION_ENUM(name, value, type) name = value,
     TW_PLAN_SECTION_LIST(TW_SECTION_ENUM)
 #undef TW_SECTION_ENUM
-    TW_SECTION_LIMIT = 20
+    TW_SECTION_LIMIT = 21
 };
 /* clang-format on */
 
@@ -83,11 +84,16 @@ typedef struct tw_plan_header {
     uint32_t reserved[4];
 } tw_plan_header;
 
-/* Consecutive steps that are executed together. A segment of one step runs whole, or in bands. */
+/* Consecutive steps that are executed together. A segment of one step runs whole, or in bands.
+ *
+ * By columns, what is counted are not rows but pixels, row after row: indices on the band axis and the
+ * axis behind it taken as one. Bands, windows, counters and the source count pixels then, and no firing
+ * goes beyond the end of a row. */
 typedef struct tw_plan_segment {
     uint32_t first_step, step_count;
     uint32_t first_stream, stream_count;
-    uint32_t axis;        /* the band axis: every axis before it has extent 1 in each stream */
+    uint16_t axis;        /* the band axis: every axis before it has extent 1 in each stream */
+    uint16_t columns;     /* 1: by columns */
     uint32_t source;      /* index in the segment of the stream fed from outside, or TW_ABSENT */
     uint32_t source_band; /* rows by which the source advances */
     uint32_t counters; /* offset in the fast arena of its row counters, 8 bytes a step and stream */
@@ -136,8 +142,13 @@ typedef struct tw_plan_operand {
     uint32_t stream; /* index within the segment, or TW_ABSENT: resident */
     uint32_t rows;   /* TW_ROWS_* */
     int32_t num, den, off, off2;
-    uint32_t reserved;
+    uint32_t column; /* index of its column map + 1, or 0: it has none */
 } tw_plan_operand;
+
+/* How columns of a mapped operand relate to columns of the step's outputs, as rows do. */
+typedef struct tw_plan_column {
+    int32_t num, den, off, off2;
+} tw_plan_column;
 
 /* A table prepared at compile time for a kernel, in the constants. */
 typedef struct tw_plan_blob {
@@ -206,6 +217,7 @@ TW_ASSERT_SIZE(tw_plan_segment, 32);
 TW_ASSERT_SIZE(tw_plan_stream, 20);
 TW_ASSERT_SIZE(tw_plan_step, 72);
 TW_ASSERT_SIZE(tw_plan_operand, 32);
+TW_ASSERT_SIZE(tw_plan_column, 16);
 TW_ASSERT_SIZE(tw_plan_blob, 8);
 TW_ASSERT_SIZE(tw_plan_state, 8);
 TW_ASSERT_SIZE(tw_plan_target, 64);

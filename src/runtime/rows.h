@@ -1,4 +1,9 @@
-/* Row arithmetic shared by the loader and the execution loop. plan.h defines the row maps. */
+/* Row arithmetic shared by the loader, the execution loop and the planner. plan.h defines the row
+ * maps.
+ *
+ * A segment by columns counts pixels, row after row: the functions tw_pixels_* say of pixels what
+ * tw_rows_* say of rows. An input's pixel can be needed on by rows that follow: where a window's rows
+ * overlap, all of the overlap stays. */
 #ifndef TW_RUNTIME_ROWS_H
 #define TW_RUNTIME_ROWS_H
 
@@ -10,34 +15,114 @@ static inline int64_t tw_floor_div(int64_t a, int64_t b)
     return q - (a % b != 0 && (a < 0) != (b < 0));
 }
 
+static inline int32_t tw_within(int64_t v, int32_t most)
+{
+    return v < 0 ? 0 : v > most ? most : (int32_t)v;
+}
+
 /* Rows of a tensor on a band axis; a tensor that ends before the axis is one row. */
 static inline int32_t tw_extent(const tw_tensor *t, uint32_t axis)
 {
     return axis < t->rank ? t->dim[axis] : 1;
 }
 
+/* Columns behind the band axis; 1 where a segment counts rows. */
+static inline int32_t tw_width(const tw_tensor *t, const tw_plan_segment *g)
+{
+    return g->columns != 0 ? tw_extent(t, g->axis + 1u) : 1;
+}
+
+/* What the segment counts of a tensor: rows or pixels. */
+static inline int32_t tw_units(const tw_tensor *t, const tw_plan_segment *g)
+{
+    return tw_extent(t, g->axis) * tw_width(t, g);
+}
+
+/* Bytes of one of them. */
+static inline uint32_t tw_unit_bytes(const tw_tensor *t, const tw_plan_segment *g)
+{
+    const uint32_t axis = g->axis + g->columns;
+    return axis < t->rank ? (uint32_t)t->stride[axis] * tw_dtype_bytes(t->dtype) : 0;
+}
+
 /* Output rows that v input rows allow. */
 static inline int32_t tw_rows_allowed(const tw_plan_operand *o, int32_t v)
 {
-    int64_t rows;
     if (v >= TW_ALL_ROWS)
         return TW_ALL_ROWS;
-    rows = tw_floor_div((int64_t)v * o->num + o->off, o->den);
-    return rows < 0 ? 0 : rows > TW_ALL_ROWS ? TW_ALL_ROWS : (int32_t)rows;
+    return tw_within(tw_floor_div((int64_t)v * o->num + o->off, o->den), TW_ALL_ROWS);
 }
 
 /* First input row that output row `row` needs, within 0..extent. */
 static inline int32_t tw_rows_first(const tw_plan_operand *o, int32_t row, int32_t extent)
 {
-    int64_t first = tw_floor_div((int64_t)row * o->den + o->off2, o->num);
-    return first < 0 ? 0 : first > extent ? extent : (int32_t)first;
+    return tw_within(tw_floor_div((int64_t)row * o->den + o->off2, o->num), extent);
 }
 
 /* Input rows needed to have `rows` output rows allowed, within 0..extent. */
 static inline int32_t tw_rows_needed(const tw_plan_operand *o, int32_t rows, int32_t extent)
 {
-    int64_t needed = -tw_floor_div(-((int64_t)rows * o->den - o->off), o->num);
-    return needed < 0 ? 0 : needed > extent ? extent : (int32_t)needed;
+    return tw_within(-tw_floor_div(-((int64_t)rows * o->den - o->off), o->num), extent);
+}
+
+/* How pixels relate: the maps of rows and of columns, and the columns of either side. */
+typedef struct tw_pixel_map {
+    const tw_plan_operand *rows;
+    const tw_plan_column *columns;
+    int32_t in, out;
+} tw_pixel_map;
+
+static inline int32_t tw_columns_first(const tw_pixel_map *m, int32_t column)
+{
+    const tw_plan_column *c = m->columns;
+    return tw_within(tw_floor_div((int64_t)column * c->den + c->off2, c->num), m->in);
+}
+
+static inline int32_t tw_columns_needed(const tw_pixel_map *m, int32_t columns)
+{
+    const tw_plan_column *c = m->columns;
+    return tw_within(-tw_floor_div(-((int64_t)columns * c->den - c->off), c->num), m->in);
+}
+
+/* Output pixels that v input pixels allow: rows that whole rows allow, and of one that the row begun
+ * will allow, the columns that are there already. */
+static inline int32_t tw_pixels_allowed(const tw_pixel_map *m, int32_t v)
+{
+    const tw_plan_column *c = m->columns;
+    int32_t row, rows;
+    int64_t columns = 0;
+    if (v >= TW_ALL_ROWS)
+        return TW_ALL_ROWS;
+    row = v / m->in;
+    rows = tw_rows_allowed(m->rows, row);
+    if (tw_rows_allowed(m->rows, row + 1) > rows)
+        columns = tw_within(tw_floor_div((int64_t)(v % m->in) * c->num + c->off, c->den), m->out);
+    return tw_within((int64_t)rows * m->out + columns, TW_ALL_ROWS);
+}
+
+/* First input pixel that output pixel `pixel` or a later one needs. */
+static inline int32_t tw_pixels_first(const tw_pixel_map *m, int32_t pixel, int32_t extent)
+{
+    const tw_plan_operand *o = m->rows;
+    const int64_t r = pixel / m->out;
+    const int64_t row = tw_floor_div(r * o->den + o->off2, o->num);
+    const int64_t next = tw_floor_div((r + 1) * o->den + o->off2, o->num);
+    const int32_t column = next > row ? tw_columns_first(m, pixel % m->out) : 0;
+    return tw_within(row * m->in + column, extent);
+}
+
+/* Input pixels needed to have `pixels` output pixels allowed. */
+static inline int32_t tw_pixels_needed(const tw_pixel_map *m, int32_t pixels, int32_t extent)
+{
+    const tw_plan_operand *o = m->rows;
+    int64_t r, above, row, needed;
+    if (pixels <= 0)
+        return 0;
+    r = (pixels - 1) / m->out;
+    above = r > 0 ? -tw_floor_div(-(r * o->den - o->off), o->num) : 0;
+    row = -tw_floor_div(-((r + 1) * o->den - o->off), o->num);
+    needed = (row - 1) * m->in + tw_columns_needed(m, (pixels - 1) % m->out + 1);
+    return tw_within(above * m->in > needed ? above * m->in : needed, extent);
 }
 
 #endif

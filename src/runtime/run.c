@@ -56,9 +56,10 @@ static const tw_tensor *tensor_of(const tw_runner *r, const tw_plan_operand *o)
     return &r->model->tensors[o->tensor];
 }
 
+/* What is counted of an operand's tensor: rows, or by columns, pixels. */
 static int32_t rows_of(const tw_runner *r, const tw_plan_operand *o)
 {
-    return tw_extent(tensor_of(r, o), r->segment->axis);
+    return tw_units(tensor_of(r, o), r->segment);
 }
 
 /* Virtual rows that an input has. */
@@ -80,6 +81,44 @@ static int32_t min32(int32_t a, int32_t b)
 static int32_t step_extent(const tw_runner *r, const tw_plan_step *s)
 {
     return rows_of(r, &r->model->operands[s->first_operand + s->input_count]);
+}
+
+/* Columns of a step's first output; 1 where rows are counted. */
+static int32_t step_width(const tw_runner *r, const tw_plan_step *s)
+{
+    return tw_width(tensor_of(r, &r->model->operands[s->first_operand + s->input_count]),
+                    r->segment);
+}
+
+static tw_pixel_map pixel_map(const tw_runner *r, const tw_plan_step *s, const tw_plan_operand *o)
+{
+    tw_pixel_map m;
+    m.rows = o;
+    m.columns = &r->model->columns[o->column - 1];
+    m.in = tw_width(tensor_of(r, o), r->segment);
+    m.out = step_width(r, s);
+    return m;
+}
+
+/* Of a mapped operand of step s: see runtime/rows.h. */
+static int32_t allowed_by(const tw_runner *r, const tw_plan_step *s, const tw_plan_operand *o,
+                          int32_t v)
+{
+    if (o->column != 0) {
+        const tw_pixel_map m = pixel_map(r, s, o);
+        return tw_pixels_allowed(&m, v);
+    }
+    return tw_rows_allowed(o, v);
+}
+
+static int32_t first_for(const tw_runner *r, const tw_plan_step *s, const tw_plan_operand *o,
+                         int32_t row)
+{
+    if (o->column != 0) {
+        const tw_pixel_map m = pixel_map(r, s, o);
+        return tw_pixels_first(&m, row, rows_of(r, o));
+    }
+    return tw_rows_first(o, row, rows_of(r, o));
 }
 
 static int is_done(const tw_runner *r, uint32_t index)
@@ -130,7 +169,7 @@ static tw_reach reach_of(const tw_runner *r, uint32_t index)
             continue;
         v = available(r, o);
         if (o->rows == TW_ROWS_MAPPED) {
-            reach.allowed = min32(reach.allowed, tw_rows_allowed(o, v));
+            reach.allowed = min32(reach.allowed, allowed_by(r, s, o, v));
         } else if (o->rows == TW_ROWS_WHOLE) {
             if (v < rows_of(r, o))
                 reach.allowed = 0;
@@ -160,14 +199,9 @@ static int32_t rows_to_fire(const tw_runner *r, uint32_t index, const tw_reach *
     if (made >= step_extent(r, s))
         return 0; /* only padding is added */
     made_room = min32(band, room_of(r, index));
+    if (r->segment->columns != 0) /* not beyond the end of a row */
+        made_room = min32(made_room, step_width(r, s) - made % step_width(r, s));
     return made_room > 0 ? min32(min32(reach->allowed, step_extent(r, s)) - made, made_room) : -1;
-}
-
-static uint32_t row_bytes(const tw_runner *r, const tw_tensor *t)
-{
-    return r->segment->axis < t->rank
-               ? (uint32_t)t->stride[r->segment->axis] * tw_dtype_bytes(t->dtype)
-               : 0;
 }
 
 /* The view of rows [first, end) of an operand. False: they are not where the plan says. */
@@ -178,7 +212,7 @@ static int make_view(const tw_runner *r, const tw_plan_operand *o, int32_t first
     int32_t base = o->stream == TW_ABSENT ? 0 : r->stream[leader_of(r, o->stream)].a;
     v->tensor = t;
     v->axis = 0;
-    v->row = v->fresh = 0;
+    v->row = v->fresh = v->column = v->columns = 0;
     v->rows = v->fresh_rows = t->dim[0];
     v->data = region_base(r->context, r->model, t->region) + t->offset;
     if (r->segment->axis >= t->rank)
@@ -189,7 +223,71 @@ static int make_view(const tw_runner *r, const tw_plan_operand *o, int32_t first
     v->row = v->fresh = first;
     v->rows = v->fresh_rows = end - first;
     if (end > first)
-        v->data = (uint8_t *)v->data + (uint32_t)(first - base) * row_bytes(r, t);
+        v->data = (uint8_t *)v->data + (uint32_t)(first - base) * tw_unit_bytes(t, r->segment);
+    return 1;
+}
+
+/* The view of a block: of rows [row, row + rows), `columns` columns from `column` on. False: its pixels
+ * are not where the plan says. */
+static int make_block(const tw_runner *r, const tw_plan_operand *o, int32_t row, int32_t rows,
+                      int32_t column, int32_t columns, tw_view *v)
+{
+    const int32_t width = tw_width(tensor_of(r, o), r->segment);
+    const int32_t first = row * width + column;
+    const int32_t end = columns > 0 && rows > 0 ? first + (rows - 1) * width + columns : first;
+    if (!make_view(r, o, first, end, v))
+        return 0;
+    if (tensor_of(r, o)->window == 0 && end > first) {
+        const tw_tensor *t = tensor_of(r, o); /* its rows may lie inside those of another */
+        const uint32_t at = (uint32_t)row * (uint32_t)t->stride[v->axis] +
+                            (uint32_t)column * (uint32_t)t->stride[v->axis + 1];
+        v->data = region_base(r->context, r->model, t->region) + t->offset +
+                  at * tw_dtype_bytes(t->dtype);
+    }
+    v->row = v->fresh = row;
+    v->rows = v->fresh_rows = end > first ? rows : 0;
+    v->column = end > first ? column : 0;
+    v->columns = end > first ? columns : 0;
+    return 1;
+}
+
+/* The view of what an operand is to give for output pixels [made, made + pixels), all of one row. */
+static int make_input_block(const tw_runner *r, const tw_plan_step *s, const tw_plan_operand *o,
+                            int32_t made, int32_t pixels, tw_view *v)
+{
+    const tw_pixel_map m = pixel_map(r, s, o);
+    const int32_t extent = tw_extent(tensor_of(r, o), r->segment->axis);
+    const int32_t out = made / m.out, from = made % m.out;
+    const int32_t row = tw_rows_first(o, out, extent), end = tw_rows_needed(o, out + 1, extent);
+    const int32_t column = tw_columns_first(&m, from);
+    return make_block(r, o, row, end - row, column, tw_columns_needed(&m, from + pixels) - column,
+                      v) &&
+           (v->rows == 0 || (row + v->rows - 1) * m.in + column + v->columns <=
+                                min32(available(r, o), rows_of(r, o)));
+}
+
+/* By columns: views of all operands for output pixels [made, made + pixels). */
+static int make_blocks(const tw_runner *r, uint32_t index, int32_t pixels, tw_view *views)
+{
+    const tw_plan_step *s = step_at(r, index);
+    const int32_t made = r->step[index].a, width = step_width(r, s);
+    uint32_t i, count = (uint32_t)s->input_count + s->output_count;
+    for (i = 0; i < count; i++) {
+        const tw_plan_operand *o = &r->model->operands[s->first_operand + i];
+        int ok;
+        if (o->tensor == TW_ABSENT) {
+            memset(&views[i], 0, sizeof views[i]);
+            continue;
+        }
+        if (i >= s->input_count)
+            ok = make_block(r, o, made / width, 1, made % width, pixels, &views[i]);
+        else if (o->column != 0)
+            ok = make_input_block(r, s, o, made, pixels, &views[i]);
+        else
+            ok = make_view(r, o, 0, tw_extent(tensor_of(r, o), r->segment->axis), &views[i]);
+        if (!ok)
+            return 0;
+    }
     return 1;
 }
 
@@ -270,7 +368,7 @@ static int32_t still_needs(const tw_runner *r, uint32_t index, uint32_t stream)
         if (o->tensor == TW_ABSENT || o->stream != stream)
             continue;
         if (o->rows == TW_ROWS_MAPPED)
-            needed = min32(needed, tw_rows_first(o, r->step[index].a, rows_of(r, o)));
+            needed = min32(needed, first_for(r, s, o, r->step[index].a));
         else if (o->rows == TW_ROWS_ACCUMULATED)
             needed = min32(needed, r->step[index].b);
         else
@@ -305,13 +403,13 @@ static void release(const tw_runner *r, const tw_plan_operand *o)
     base = r->stream[leader].a;
     have = streams[leader].producer == TW_ABSENT ? r->stream[leader].b
                                                  : r->step[streams[leader].producer].a;
-    have = min32(have, tw_extent(t, r->segment->axis));
+    have = min32(have, tw_units(t, r->segment));
     keep = min32(have, kept_from(r, leader));
     for (i = leader + 1; i < r->segment->stream_count && keep > base; i++)
         if (streams[i].over == leader)
             keep = min32(keep, kept_from(r, i));
     if (keep > base) {
-        uint32_t bytes = row_bytes(r, t);
+        uint32_t bytes = tw_unit_bytes(t, r->segment);
         uint8_t *data = region_base(r->context, r->model, t->region) + t->offset;
         memmove(data, data + (uint32_t)(keep - base) * bytes, (uint32_t)(have - keep) * bytes);
         r->context->moved += (uint32_t)(have - keep) * bytes;
@@ -365,7 +463,8 @@ static tw_status fire(tw_runner *r, uint32_t index, const tw_reach *reach, int32
     uint32_t i;
     r->context->error_step = r->segment->first_step + index;
     r->context->error_operator = s->operator_code;
-    if (!make_views(r, index, rows, accumulates, views))
+    if (r->segment->columns != 0 ? !make_blocks(r, index, rows, views)
+                                 : !make_views(r, index, rows, accumulates, views))
         return TW_E_SCHEDULE;
     make_call(r, s, views, blobs, &call);
     status = r->model->kernels[s->kernel]->run(&call);
@@ -414,7 +513,7 @@ static int32_t advance_source(tw_runner *r)
     const uint32_t source = r->segment->source;
     const tw_plan_stream *s = &r->model->streams[r->segment->first_stream + source];
     const tw_tensor *t = &r->model->tensors[s->tensor];
-    const int32_t extent = tw_extent(t, r->segment->axis);
+    const int32_t extent = tw_units(t, r->segment), width = tw_width(t, r->segment);
     tw_counter *count = &r->stream[source];
     int32_t rows = r->segment->source_band > (uint32_t)TW_ALL_ROWS
                        ? TW_ALL_ROWS
@@ -429,11 +528,13 @@ static int32_t advance_source(tw_runner *r)
     rows = min32(rows, extent - count->b);
     if (t->window != 0 && t->window <= (uint32_t)TW_ALL_ROWS)
         rows = min32(rows, (int32_t)t->window - (count->b - count->a));
+    rows -= rows % width; /* the caller gives whole rows */
     if (rows <= 0)
         return (int32_t)TW_E_SCHEDULE;
-    if (!feed || feed(r->context->feed_user.pointer, input_of(r->model, s->tensor), count->b, rows,
+    if (!feed || feed(r->context->feed_user.pointer, input_of(r->model, s->tensor),
+                      count->b / width, rows / width,
                       region_base(r->context, r->model, t->region) + t->offset +
-                          (uint32_t)(count->b - count->a) * row_bytes(r, t)) != 0)
+                          (uint32_t)(count->b - count->a) * tw_unit_bytes(t, r->segment)) != 0)
         return (int32_t)TW_E_CALLBACK;
     count->b += rows;
     return 1;

@@ -41,6 +41,9 @@ int tw_has_rows(const tw_view *v, const tw_view *out)
     int32_t extent = v->tensor->rank == 0 ? 1 : v->tensor->dim[v->axis];
     if (v->row < 0 || v->row > extent - v->rows)
         return 0;
+    if (v->columns != 0 && (out->columns == 0 || own != (int)v->axis || v->column > out->column ||
+                            out->columns > v->columns - (out->column - v->column)))
+        return 0;
     if (own == (int)v->axis && extent != 1)
         return v->row <= out->row && out->rows <= v->rows - (out->row - v->row);
     return v->row == 0 && v->rows == extent;
@@ -51,8 +54,12 @@ const char *tw_span_start(const tw_view *v, const tw_view *out)
     const int64_t along = v->tensor->rank == 0 ? 0 : v->tensor->stride[v->axis];
     const int64_t band =
         out->tensor->rank == 0 ? 0 : tw_step_along(v->tensor, out->tensor, (int)out->axis);
-    return (const char *)v->data +
-           (out->row * band - v->row * along) * (int64_t)tw_dtype_bytes(v->tensor->dtype);
+    int64_t at = out->row * band - v->row * along;
+    if (out->columns != 0)
+        at += (int64_t)out->column * tw_step_along(v->tensor, out->tensor, (int)out->axis + 1);
+    if (v->columns != 0)
+        at -= (int64_t)v->column * v->tensor->stride[v->axis + 1];
+    return (const char *)v->data + at * (int64_t)tw_dtype_bytes(v->tensor->dtype);
 }
 
 /* Add one axis outside those present, merged with the outermost where every operand's steps run on. */
@@ -105,7 +112,11 @@ static int begin(span_walk *w, const tw_call *call, uint32_t inputs)
     if (out->rows == 0)
         return 0;
     for (int k = (int)out->tensor->rank - 1; k >= 0; k--) {
-        int32_t extent = k == (int)out->axis ? out->rows : out->tensor->dim[k];
+        int32_t extent = out->tensor->dim[k];
+        if (k == (int)out->axis)
+            extent = out->rows;
+        else if (k == (int)out->axis + 1 && out->columns != 0)
+            extent = out->columns;
         int32_t step[OPERANDS];
         if (extent == 0)
             return 0;

@@ -20,6 +20,7 @@ typedef struct tw_hostile {
     size_t bytes[TW_MAX_OPERANDS];
     const char *op;
     int operands;
+    bool blocks; /* views may be blocks of columns */
     uint32_t attributes[MOST_WORDS];
     tw_blob blob[TW_MAX_BLOBS];
     void *table[TW_MAX_BLOBS]; /* their memory */
@@ -125,9 +126,17 @@ static void open_view(tw_hostile *h, int i, int axis, bool whole, uint64_t *stat
     v->rows = whole ? extent : tw_operate_range(state, 0, extent - v->row);
     v->fresh = v->row;
     v->fresh_rows = v->rows;
+    v->column = v->columns = 0;
+    if (h->blocks && v->axis + 1 < (int32_t)t->rank && t->dim[v->axis + 1] > 0 &&
+        tw_operate_range(state, 0, 1) == 0) {
+        v->column = tw_operate_range(state, 0, t->dim[v->axis + 1] - 1);
+        v->columns = tw_operate_range(state, 1, t->dim[v->axis + 1] - v->column);
+    }
     size_t span = 1;
     for (int k = 0; k < t->rank; k++) {
         int32_t dim = k == v->axis ? v->rows : t->dim[k];
+        if (v->columns != 0 && k == v->axis + 1)
+            dim = v->columns;
         span = dim == 0 ? 0 : span + (span ? (size_t)(dim - 1) * (size_t)t->stride[k] : 0);
         if (dim == 0)
             break;
@@ -160,6 +169,7 @@ static void run(tw_hostile *h, const tw_kernel *kernel, uint64_t *state)
 {
     int axis = tw_operate_range(state, 0, 4);
     bool whole = tw_operate_range(state, 0, 3) == 0;
+    h->blocks = kernel->columns != 0 && !whole && tw_operate_range(state, 0, 2) == 0;
     for (int i = 0; i < h->operands; i++)
         open_view(h, i, axis, whole || tw_operate_range(state, 0, 2) == 0, state);
     tw_status status = kernel->run(&h->call);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "runtime/rows.h"
+#include "support/blocks.h"
 #include "support/operate.h"
 
 enum { GAP = 0xA5 };
@@ -138,7 +139,7 @@ static void each_element(const tw_operand_run *o, int32_t row, int32_t rows, int
 /* A buffer that ends with the last element of the rows, so that a sanitizer sees one byte more. */
 static tw_view open_band(tw_operand_run *o, int32_t row, int32_t rows, int fill)
 {
-    tw_view v = {&o->tensor, NULL, o->axis, row, rows, row, rows};
+    tw_view v = {&o->tensor, NULL, o->axis, row, rows, row, rows, 0, 0};
     o->band_bytes = span(&o->tensor, o->axis, rows) * tw_dtype_bytes(o->tensor.dtype);
     o->band = malloc(o->band_bytes ? o->band_bytes : 1);
     assert_non_null(o->band);
@@ -226,7 +227,7 @@ static void begin(tw_operation *p, const tw_node *node, int axis, uint64_t *stat
         else
             spread(&o->tensor, state, gaps && (i == 0 || o->map.rows != TW_ROWS_WHOLE));
         p->in_view[i] = (tw_view){
-            &o->tensor, NULL, o->axis, 0, o->tensor.dim[o->axis], 0, o->tensor.dim[o->axis]};
+            &o->tensor, NULL, o->axis, 0, o->tensor.dim[o->axis], 0, o->tensor.dim[o->axis], 0, 0};
     }
     p->out.tensor = tw_tensor_of(node->out[0]);
     p->out.axis = axis < node->out[0]->shape.rank ? axis : 0;
@@ -238,7 +239,9 @@ static void begin(tw_operation *p, const tw_node *node, int axis, uint64_t *stat
                             0,
                             p->out.tensor.dim[p->out.axis],
                             0,
-                            p->out.tensor.dim[p->out.axis]};
+                            p->out.tensor.dim[p->out.axis],
+                            0,
+                            0};
     for (int i = 0; i < p->lowering.blob_count; i++) {
         void *own = malloc(p->lowering.blob[i].bytes + 1u);
         memcpy(own, p->lowering.blob[i].data, p->lowering.blob[i].bytes);
@@ -484,6 +487,7 @@ int tw_operate_bands(const tw_node *node, uint64_t *state)
         }
         end(&p);
     }
+    tw_operate_blocks(node, state);
     return banded;
 }
 

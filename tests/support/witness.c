@@ -45,16 +45,26 @@ static uint32_t index_of(const tw_tensor *t)
     return (uint32_t)(t - now.model.tensors);
 }
 
-/* Bytes of a row of a view, and of all its rows, without gaps. */
-static size_t row_bytes(const tw_view *v)
+/* What a view has of axis k: the first index, and how many. */
+static size_t first_index(const tw_view *v, int k)
 {
-    int32_t rows = v->tensor->rank ? v->tensor->dim[v->axis] : 1;
-    return rows > 0 ? tw_tensor_bytes(v->tensor) / (size_t)rows : 0;
+    return (size_t)(k == v->axis ? v->row : v->columns != 0 && k == v->axis + 1 ? v->column : 0);
 }
 
+static size_t indices(const tw_view *v, int k)
+{
+    if (k == v->axis)
+        return (size_t)v->rows;
+    return (size_t)(v->columns != 0 && k == v->axis + 1 ? v->columns : v->tensor->dim[k]);
+}
+
+/* Bytes of a view's elements, without gaps. */
 static size_t view_bytes(const tw_view *v)
 {
-    return row_bytes(v) * (size_t)v->rows;
+    size_t bytes = tw_dtype_bytes(v->tensor->dtype);
+    for (int k = 0; k < (int)v->tensor->rank; k++)
+        bytes *= indices(v, k);
+    return bytes;
 }
 
 /* From the first byte to the last, gaps included. */
@@ -62,8 +72,7 @@ static size_t span_bytes(const tw_view *v)
 {
     size_t last = 0;
     for (int k = 0; k < (int)v->tensor->rank; k++)
-        last += (size_t)((k == v->axis ? v->rows : v->tensor->dim[k]) - 1) *
-                (size_t)v->tensor->stride[k];
+        last += (indices(v, k) - 1) * (size_t)v->tensor->stride[k];
     return (last + 1) * tw_dtype_bytes(v->tensor->dtype);
 }
 
@@ -77,11 +86,28 @@ static void each_element(const tw_view *v, uint8_t *dense, uint8_t *other)
     for (size_t i = 0; i < count; i++) {
         size_t left = i, at = 0;
         for (int k = (int)t->rank - 1; k >= 0; k--) {
-            size_t dim = (size_t)(k == v->axis ? v->rows : t->dim[k]);
+            size_t dim = indices(v, k);
             at += left % dim * (size_t)t->stride[k];
             left /= dim;
         }
         memcpy(dense ? dense + i * each : other + at * each, from + at * each, each);
+    }
+}
+
+/* Copy between memory without gaps and the view's part of its tensor, `made`, which has none either. */
+static void each_part(const tw_view *v, uint8_t *dense, uint8_t *made, bool to_made)
+{
+    const tw_tensor *t = v->tensor;
+    size_t each = tw_dtype_bytes(t->dtype), count = view_bytes(v) / each;
+    for (size_t i = 0; i < count; i++) {
+        size_t left = i, at = 0, stride = 1;
+        for (int k = (int)t->rank - 1; k >= 0; k--) {
+            at += (first_index(v, k) + left % indices(v, k)) * stride;
+            left /= indices(v, k);
+            stride *= (size_t)t->dim[k];
+        }
+        memcpy(to_made ? made + at * each : dense + i * each,
+               to_made ? dense + i * each : made + at * each, each);
     }
 }
 
@@ -104,10 +130,10 @@ static bool meets(const uint8_t *a, size_t a_bytes, const uint8_t *b, size_t b_b
 }
 
 /* What was made of a tensor; of a view of another, what was made last in its place. */
-static const uint8_t *made_of(const tw_tensor *t)
+static uint8_t *made_of(const tw_tensor *t)
 {
     int last = -1;
-    const uint8_t *found = now.made[index_of(t)];
+    uint8_t *found = now.made[index_of(t)];
     for (uint32_t i = 0; !found && i < now.model.tensor_count; i++) {
         const tw_tensor *other = &now.model.tensors[i];
         if (!now.made[i] || other->region != t->region || other->offset != t->offset ||
@@ -120,14 +146,14 @@ static const uint8_t *made_of(const tw_tensor *t)
     return found;
 }
 
-static void make(const tw_tensor *t, size_t at, const void *data, size_t bytes)
+static uint8_t *made_room(const tw_tensor *t)
 {
     uint8_t **made = &now.made[index_of(t)];
     if (!*made)
         *made = calloc(1, tw_tensor_bytes(t) + 1u);
     assert_non_null(*made);
-    memcpy(*made + at, data, bytes);
     now.when[index_of(t)] = now.seen->calls;
+    return *made;
 }
 
 /* ---- a call ---- */
@@ -136,14 +162,19 @@ static void check_inputs(const tw_call *call)
 {
     for (uint32_t i = 0; i < call->in_count; i++) {
         const tw_view *v = &call->in[i];
-        const uint8_t *made = is_present(v) ? made_of(v->tensor) : NULL;
+        uint8_t *made = is_present(v) ? made_of(v->tensor) : NULL;
         if (is_present(v) && !made)
             fail_msg("%s: call %d reads a tensor that nothing made", now.what, now.seen->calls);
-        uint8_t *has = made ? packed(v) : NULL;
-        if (made && memcmp(has, made + row_bytes(v) * (size_t)v->row, view_bytes(v)) != 0)
+        if (!made)
+            continue;
+        uint8_t *has = packed(v), *want = malloc(view_bytes(v));
+        assert_non_null(want);
+        each_part(v, want, made, false);
+        if (memcmp(has, want, view_bytes(v)) != 0)
             fail_msg("%s: step %u, rows %d+%d: input %u is not what was made", now.what,
                      now.context.error_step, (int)v->row, (int)v->rows, i);
         free(has);
+        free(want);
     }
 }
 
@@ -158,10 +189,10 @@ static void count_sharing(const tw_call *call)
         if (!tw_is_dense(in->tensor) || !tw_is_dense(out->tensor))
             continue;
         const uint8_t *all = region_at(in->tensor->region) + in->tensor->offset;
-        bool now_read = meets(out->data, view_bytes(out), in->data, view_bytes(in));
+        bool now_read = meets(out->data, span_bytes(out), in->data, span_bytes(in));
         overlapped |= now_read;
         replaced |= !now_read && in->tensor->window == 0 &&
-                    meets(out->data, view_bytes(out), all, tw_tensor_bytes(in->tensor));
+                    meets(out->data, span_bytes(out), all, tw_tensor_bytes(in->tensor));
     }
     now.seen->overlapped += overlapped;
     now.seen->replaced += replaced;
@@ -230,7 +261,7 @@ static tw_status observe(int slot, const tw_call *call)
         if (memcmp(has, want, view_bytes(out)) != 0)
             fail_msg("%s: step %u, rows %d+%d: another result than with memory of its own",
                      now.what, now.context.error_step, (int)out->row, (int)out->rows);
-        make(out->tensor, row_bytes(out) * (size_t)out->row, has, view_bytes(out));
+        each_part(out, has, made_room(out->tensor), true);
         free(has);
         free(want);
     }
@@ -269,7 +300,7 @@ static void load(const tw_compiled *compiled)
         memcpy(&id, plan + s->offset + 4 * i, sizeof id);
         now.real[i] = tw_kernel_by_id(id);
         assert_non_null(now.real[i]);
-        now.shim[i] = (tw_kernel){id, runs[i], now.real[i]->check};
+        now.shim[i] = (tw_kernel){id, runs[i], now.real[i]->check, now.real[i]->columns};
         now.table[i] = &now.shim[i];
     }
     assert_int_equal(tw_load(&now.model, plan, (uint32_t)compiled->plan_bytes, now.table, count),
@@ -312,7 +343,7 @@ static void make_input(uint32_t index)
     void *data = calloc(1, tw_tensor_bytes(t) + 1u);
     assert_non_null(data);
     tw_test_fill(t, data, &now.random);
-    make(t, 0, data, tw_tensor_bytes(t));
+    memcpy(made_room(t), data, tw_tensor_bytes(t));
     if (tw_input(&now.context, index))
         memcpy(tw_input(&now.context, index), data, tw_tensor_bytes(t));
     free(data);

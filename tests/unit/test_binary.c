@@ -554,7 +554,7 @@ static void hostile_calls(void **state)
     uint64_t work;
     for (int i = 0; i < 3; i++) {
         t[i] = (tw_tensor){.dtype = TW_F32, .rank = 2, .dim = {4, 3, 1, 1, 1, 1}, .stride = {3, 1}};
-        v[i] = (tw_view){&t[i], data, 0, 0, 4, 0, 4};
+        v[i] = (tw_view){&t[i], data, 0, 0, 4, 0, 4, 0, 0};
     }
     assert_int_equal(tw_k_add_f32.check(&call, &work), TW_OK);
     assert_int_equal(work, 12);

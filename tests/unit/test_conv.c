@@ -235,9 +235,10 @@ static void test_weights_at_run_time(void **unused)
         for (int k = 0; k < 4; k++) {
             tw_value *v = k < 3 ? node->in[k] : node->out[0];
             tensors[k] = tw_tensor_of(v);
-            views[k] = (tw_view){
-                &tensors[k],    k < 3 ? (void *)(uintptr_t)v->data : y, 0, 0, v->shape.dim[0], 0,
-                v->shape.dim[0]};
+            views[k] = (tw_view){.tensor = &tensors[k],
+                                 .data = k < 3 ? (void *)(uintptr_t)v->data : y,
+                                 .rows = v->shape.dim[0],
+                                 .fresh_rows = v->shape.dim[0]};
         }
         tw_call call = {.in = views,
                         .out = views + 3,

@@ -177,17 +177,24 @@ static void mutants_are_refused_or_harmless(void **state)
 {
     (void)state;
     const tw_kernel *kernels[64];
-    int networks = 0, ran = 0;
+    int networks = 0, ran = 0, columns = 0;
     while (tw_test_networks[networks])
         networks++;
-    for (int n = 0; n < 2 * networks; n++) {
+    for (int n = 0; n < 3 * networks; n++) {
         tw_compile_options options;
         tw_compile_options_default(&options);
         options.prefer = TW_PREFER_MEMORY; /* rolling, with windows ... */
-        if (n % 2)
-            options.random_bands = (uint64_t)n + 1; /* ... and random segments */
+        if (n % 3 == 1)
+            options.random_bands = (uint64_t)n + 1; /* ... random segments ... */
         tw_compiled compiled;
-        tw_test_compile(tw_test_networks[n / 2], &options, &compiled);
+        tw_test_compile(tw_test_networks[n / 3], &options, &compiled);
+        if (n % 3 == 2) { /* ... and segments by columns */
+            options.memories.fast.bounded = options.memories.fast.given = true;
+            options.memories.fast.bytes = compiled.report.smallest_budget;
+            columns += compiled.report.smallest_budget < compiled.report.smallest_by_rows;
+            tw_compiled_free(&compiled);
+            tw_test_compile(tw_test_networks[n / 3], &options, &compiled);
+        }
         uint8_t *plan = copy_plan(&compiled);
         tw_model model;
         uint32_t arena_bytes[TW_MAX_REGIONS];
@@ -199,7 +206,7 @@ static void mutants_are_refused_or_harmless(void **state)
         const uint32_t constants = model.constants_bytes;
         for (uint32_t i = 0; i < model.step_count; i++)
             most_rows += 4096; /* far above any tensor of the networks */
-        for (uint64_t seed = 0; seed < SEEDS / (uint64_t)networks / 2 + 1; seed++) {
+        for (uint64_t seed = 0; seed < SEEDS / (uint64_t)networks / 3 + 1; seed++) {
             uint64_t rows = 0;
             random = seed * 1000003 + (uint64_t)n;
             memcpy(plan, compiled.plan, compiled.plan_bytes);
@@ -216,7 +223,7 @@ static void mutants_are_refused_or_harmless(void **state)
         tw_compiled_free(&compiled);
     }
     print_message("%d of %d mutants loaded and ran\n", ran, SEEDS);
-    assert_true(ran > SEEDS / 100); /* else nothing was tested */
+    assert_true(ran > SEEDS / 100 && columns > 0); /* else nothing was tested */
 }
 
 int main(void)

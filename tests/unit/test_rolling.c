@@ -16,8 +16,8 @@
 
 typedef struct tw_outcome {
     uint8_t bytes[1 << 19];
-    uint32_t size, total, slow;
-    bool rolled;
+    uint32_t size, total, slow, smallest;
+    bool rolled, columns;
 } tw_outcome;
 
 static void run_network(const char *text, const tw_compile_options *options, tw_outcome *outcome)
@@ -28,7 +28,12 @@ static void run_network(const char *text, const tw_compile_options *options, tw_
     char message[2048];
     tw_test_compile(text, options, &compiled);
     outcome->total = compiled.report.memory.total;
+    outcome->smallest = compiled.report.smallest_budget;
     outcome->rolled = compiled.report.segment_count < compiled.report.step_count;
+    outcome->columns = false;
+    for (int i = 0; i < compiled.report.segment_count; i++)
+        outcome->columns |= compiled.report.segments[i].columns > 0;
+    assert_int_equal(compiled.report.macs_recomputed, 0);
     uint64_t seed = 9;
     if (!tw_session_open(&session, compiled.plan, compiled.plan_bytes, &diag)) {
         tw_diag_text(&diag, message, sizeof message);
@@ -114,12 +119,33 @@ static bool run_with_slow_memory(const char *text, const tw_outcome *least, cons
     return true;
 }
 
+/* Budgets below what rows need, down to the smallest: columns, and as little memory as was said. */
+static bool run_below(const char *text, const tw_outcome *whole, const tw_outcome *least)
+{
+    static tw_outcome outcome;
+    tw_compile_options options;
+    tw_compile_options_default(&options);
+    options.memories.fast.bounded = options.memories.fast.given = true;
+    assert_true(least->smallest <= least->total);
+    for (int step = 0; step < 2; step++) {
+        options.memories.fast.bytes =
+            step == 0 ? least->smallest : least->smallest + (least->total - least->smallest) / 2;
+        options.prefer = step == 0 ? TW_PREFER_MEMORY : TW_PREFER_BALANCED;
+        run_network(text, &options, &outcome);
+        expect_same(whole, &outcome, "a budget below rows", text);
+        assert_true(outcome.total <= options.memories.fast.bytes);
+        assert_true(outcome.columns);
+        assert_int_equal(outcome.smallest, least->smallest);
+    }
+    return true;
+}
+
 static void random_networks_roll(void **state)
 {
     (void)state;
     static tw_layers m;
     static tw_outcome whole, least, between;
-    int rolled = 0, spilled = 0, by_rows[4] = {0};
+    int rolled = 0, below = 0, spilled = 0, by_rows[4] = {0};
     double saved = 0;
     for (int seed = 1; seed <= network_count(); seed++) {
         tw_compile_options options;
@@ -147,15 +173,18 @@ static void random_networks_roll(void **state)
                          options.memories.fast.bytes, least.total, m.text);
         }
 
+        if (least.smallest < least.total)
+            below += run_below(m.text, &whole, &least);
         if (seed % 3 == 0)
             spilled += run_with_slow_memory(m.text, &least, &whole);
         for (int ends = 1; ends < 4; ends++)
             by_rows[ends] += run_by_rows(m.text, ends & 1, ends & 2, &whole);
     }
     print_message(
-        "%d networks rolled, %d took slow memory, %d fed by rows, %d drained, %d both; mean "
-        "memory %.2f of whole execution\n",
-        rolled, spilled, by_rows[1], by_rows[2], by_rows[3], saved / network_count());
+        "%d networks rolled, %d go lower by columns, %d took slow memory, %d fed by rows, "
+        "%d drained, %d both; mean memory %.2f of whole execution\n",
+        rolled, below, spilled, by_rows[1], by_rows[2], by_rows[3], saved / network_count());
+    assert_true(below > 0);
     assert_true(rolled > network_count() / 4);
     assert_true(spilled > network_count() / 6);
     for (int ends = 1; ends < 4; ends++)

@@ -17,6 +17,6 @@ enum {
 /* The record of a kernel, at the end of its .rt.c. */
 #define TW_CMSIS_NN_KERNEL(name, run, check)                                                       \
     const tw_kernel tw_cmsis_nn_##name = {(uint32_t)TW_CMSIS_NN_ID_##name, run,                    \
-                                          TW_KERNEL_CHECK(check)}
+                                          TW_KERNEL_CHECK(check), 0}
 
 #endif

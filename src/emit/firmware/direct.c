@@ -18,7 +18,7 @@ typedef struct tw_direct {
     const uint32_t *segment;          /* by step */
 } tw_direct;
 
-static const char *const roles[3] = {"row", "rows", "at"};
+static const char *const roles[TW_VIEW_NUMBERS] = {"row", "rows", "at", "column", "columns"};
 
 /* ---- what the trace says of each step ---- */
 
@@ -121,10 +121,11 @@ static void write_tensors(const tw_direct *d)
 /* "in0_row": number `k` of a call. */
 static const char *parameter(const tw_direct *d, const tw_plan_step *s, int k)
 {
-    const int operand = k / 3;
+    const int operand = k / TW_VIEW_NUMBERS;
     return operand < s->input_count
-               ? tw_format(d->m->arena, "in%d_%s", operand, roles[k % 3])
-               : tw_format(d->m->arena, "out%d_%s", operand - s->input_count, roles[k % 3]);
+               ? tw_format(d->m->arena, "in%d_%s", operand, roles[k % TW_VIEW_NUMBERS])
+               : tw_format(d->m->arena, "out%d_%s", operand - s->input_count,
+                           roles[k % TW_VIEW_NUMBERS]);
 }
 
 static bool is_constant(const tw_direct *d, uint32_t step, int from, int count)
@@ -142,15 +143,15 @@ static void write_view(const tw_direct *d, uint32_t step, int operand)
     const tw_plan_operand *o =
         &model->operands[model->steps[step].first_operand + (uint32_t)operand];
     const uint32_t axis = model->segments[d->segment[step]].axis;
-    const int32_t *number = d->example[step]->number + operand * 3;
+    const int32_t *number = d->example[step]->number + operand * TW_VIEW_NUMBERS;
     if (o->tensor == TW_ABSENT) {
-        fprintf(d->f, "        {NULL, NULL, 0, 0, 0, 0, 0},\n");
+        fprintf(d->f, "        {NULL, NULL, 0, 0, 0, 0, 0, 0, 0},\n");
         return;
     }
     const tw_tensor *t = &model->tensors[o->tensor];
-    fprintf(d->f, "        {&tensor_%u, %s + %d, %u, %d, %d, %d, %d},\n", o->tensor,
+    fprintf(d->f, "        {&tensor_%u, %s + %d, %u, %d, %d, %d, %d, %d, %d},\n", o->tensor,
             base_of(t->region), (int32_t)t->offset + number[2], axis < t->rank ? axis : 0,
-            number[0], number[1], number[0], number[1]);
+            number[0], number[1], number[0], number[1], number[3], number[4]);
 }
 
 static void write_views(const tw_direct *d, uint32_t step)
@@ -169,7 +170,7 @@ static void write_band(const tw_direct *d, uint32_t step, int operand)
     const tw_model *model = &d->m->session->model;
     const tw_plan_step *s = &model->steps[step];
     const tw_plan_operand *o = &model->operands[s->first_operand + (uint32_t)operand];
-    const int k = operand * 3;
+    const int k = operand * TW_VIEW_NUMBERS;
     if (d->varies[step][k])
         fprintf(d->f, "    views[%d].row = views[%d].fresh = %s;\n", operand, operand,
                 parameter(d, s, k));
@@ -181,6 +182,10 @@ static void write_band(const tw_direct *d, uint32_t step, int operand)
         fprintf(d->f, "    views[%d].data = %s + %u + %s;\n", operand, base_of(t->region),
                 t->offset, parameter(d, s, k + 2));
     }
+    if (d->varies[step][k + 3])
+        fprintf(d->f, "    views[%d].column = %s;\n", operand, parameter(d, s, k + 3));
+    if (d->varies[step][k + 4])
+        fprintf(d->f, "    views[%d].columns = %s;\n", operand, parameter(d, s, k + 4));
 }
 
 /* The words of an operator's attributes, a line each with what they say. */

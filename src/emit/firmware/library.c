@@ -57,12 +57,13 @@ static void write_model(const tw_making *m, FILE *f)
         const char *type;
         const void *at;
     } sections[] = {
-        {"tw_tensor", model->tensors},    {"tw_plan_segment", model->segments},
-        {"tw_plan_step", model->steps},   {"tw_plan_operand", model->operands},
-        {"tw_plan_blob", model->blobs},   {"tw_plan_stream", model->streams},
-        {"tw_plan_state", model->states}, {"tw_plan_control", model->controls},
-        {"uint32_t", model->attributes},  {"uint32_t", model->inputs},
-        {"uint32_t", model->outputs},     {"uint8_t", model->constants},
+        {"tw_tensor", model->tensors},      {"tw_plan_segment", model->segments},
+        {"tw_plan_step", model->steps},     {"tw_plan_operand", model->operands},
+        {"tw_plan_blob", model->blobs},     {"tw_plan_stream", model->streams},
+        {"tw_plan_state", model->states},   {"tw_plan_control", model->controls},
+        {"tw_plan_column", model->columns}, {"uint32_t", model->attributes},
+        {"uint32_t", model->inputs},        {"uint32_t", model->outputs},
+        {"uint8_t", model->constants},
     };
     fprintf(f,
             "#define AT(type, offset) ((const type *)(const void *)(%s_plan + (offset) / 4u))\n"
@@ -78,8 +79,8 @@ static void write_model(const tw_making *m, FILE *f)
     fprintf(f, "    %uu,\n", model->constants_bytes);
     fprintf(f, "    %uu, %uu, %uu, %uu, %uu, %uu,\n", model->tensor_count, model->segment_count,
             model->step_count, model->operand_count, model->blob_count, model->stream_count);
-    fprintf(f, "    %uu, %uu, %uu, %uu, %uu,\n", model->attribute_words, model->input_count,
-            model->output_count, model->state_count, model->control_count);
+    fprintf(f, "    %uu, %uu, %uu, %uu, %uu, %uu,\n", model->attribute_words, model->input_count,
+            model->output_count, model->state_count, model->control_count, model->column_count);
     fprintf(f, "    UINT32_MAX, 0u,\n};\n\n");
 }
 

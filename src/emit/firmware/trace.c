@@ -49,9 +49,7 @@ static void add_moves(tw_tracer *t)
     const tw_counter *stream = counters_of(t) + g->step_count;
     for (uint32_t i = 0; i < g->stream_count && t->between; i++) {
         const tw_tensor *tensor = &m->tensors[m->streams[g->first_stream + i].tensor];
-        const int32_t row = g->axis < tensor->rank
-                                ? tensor->stride[g->axis] * (int32_t)tw_dtype_bytes(tensor->dtype)
-                                : 0;
+        const int32_t row = (int32_t)tw_unit_bytes(tensor, g);
         const int32_t number[] = {(stream[i].a - t->first[i]) * row,
                                   (t->have[i] - stream[i].a) * row};
         if (stream[i].a > t->first[i] && t->have[i] > stream[i].a)
@@ -69,7 +67,7 @@ static void note_windows(tw_tracer *t)
     for (uint32_t i = 0; i < g->stream_count; i++) {
         const tw_plan_stream *s = &m->streams[g->first_stream + i];
         const int32_t made = s->producer == TW_ABSENT ? stream[i].b : step[s->producer].a;
-        const int32_t extent = tw_extent(&m->tensors[s->tensor], g->axis);
+        const int32_t extent = tw_units(&m->tensors[s->tensor], g);
         t->first[i] = stream[i].a;
         t->have[i] = made < extent ? made : extent;
     }
@@ -105,6 +103,8 @@ static int on_firing(void *user, tw_context *context, const tw_firing *firing)
         number[count++] = v->row;
         number[count++] = v->rows;
         number[count++] = v->tensor ? bytes_from(t, v->tensor, v->data) : 0;
+        number[count++] = v->column;
+        number[count++] = v->columns;
     }
     add_event(t, TW_EVENT_CALL, firing->step, number, count);
     note_windows(t);
@@ -122,7 +122,7 @@ static int on_feed(void *user, uint32_t input, int32_t row, int32_t rows, void *
     note_windows(t);
     /* The rows arrive with the return. */
     const tw_plan_segment *g = segment_of(t);
-    t->have[g->source] += rows;
+    t->have[g->source] += rows * tw_width(tw_input_tensor(&t->session->model, input), g);
     return 0;
 }
 
@@ -134,7 +134,7 @@ static tw_status do_nothing(const tw_call *call)
 
 bool tw_trace_plan(const tw_session *session, tw_arena *arena, tw_trace *trace, tw_diag *diag)
 {
-    static const tw_kernel idle = {0, do_nothing, NULL};
+    static const tw_kernel idle = {0, do_nothing, NULL, 1};
     tw_model model = session->model;
     tw_memory memory[TW_MAX_REGIONS - 1];
     tw_context context;

@@ -6,12 +6,13 @@
 #include "host/session.h"
 
 typedef enum tw_event_kind {
-    TW_EVENT_CALL, /* of step `id`; three numbers an operand: first row, rows, bytes from its tensor */
+    TW_EVENT_CALL, /* of step `id`; of each operand: first row, rows, bytes from its
+                      tensor, first column, columns */
     TW_EVENT_MOVE, /* in the tensor `id`: bytes to skip, bytes to keep */
     TW_EVENT_FEED  /* of input `id`: first row, rows, bytes from its tensor */
 } tw_event_kind;
 
-enum { TW_EVENT_NUMBERS = 3 * TW_MAX_OPERANDS };
+enum { TW_VIEW_NUMBERS = 5, TW_EVENT_NUMBERS = TW_VIEW_NUMBERS * TW_MAX_OPERANDS };
 
 typedef struct tw_event {
     tw_event_kind kind;
