@@ -46,6 +46,8 @@ ABSENT(arm_pad_s8, const int8_t *input, int8_t *output, int8_t value, const cmsi
        const cmsis_nn_dims *before, const cmsis_nn_dims *behind)
 ABSENT(arm_transpose_s8, const int8_t *input, int8_t *output, const cmsis_nn_dims *input_dims,
        const cmsis_nn_dims *output_dims, const cmsis_nn_transpose_params *params)
+ABSENT(arm_svdf_s8, const cmsis_nn_context *context, TW_CMSIS_NN_SVDF_ARGUMENTS(int8_t))
+ABSENT(arm_svdf_state_s16_s8, TW_CMSIS_NN_SVDF_ARGUMENTS(int16_t))
 
 /* Without a status: nothing is joined. Plans for other back ends are not run here. */
 __attribute__((weak)) void arm_concatenation_s8_x(const int8_t *input, uint16_t input_x,

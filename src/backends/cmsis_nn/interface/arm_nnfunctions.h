@@ -166,6 +166,24 @@ arm_cmsis_nn_status arm_transpose_s8(const int8_t *input, int8_t *output,
                                      const cmsis_nn_dims *output_dims,
                                      const cmsis_nn_transpose_params *params);
 
+typedef struct {
+    int32_t rank, input_offset, output_offset;
+    cmsis_nn_activation input_activation, output_activation;
+} cmsis_nn_svdf_params;
+
+#define TW_CMSIS_NN_SVDF_ARGUMENTS(state_type)                                                     \
+    const cmsis_nn_context *input_context, const cmsis_nn_context *output_context,                 \
+        const cmsis_nn_svdf_params *params, const cmsis_nn_per_tensor_quant_params *input_scale,   \
+        const cmsis_nn_per_tensor_quant_params *output_scale, const cmsis_nn_dims *input_dims,     \
+        const int8_t *input, const cmsis_nn_dims *state_dims, state_type *memory,                  \
+        const cmsis_nn_dims *feature_dims, const int8_t *feature, const cmsis_nn_dims *time_dims,  \
+        const state_type *time, const cmsis_nn_dims *bias_dims, const int32_t *bias,               \
+        const cmsis_nn_dims *output_dims, int8_t *output
+
+arm_cmsis_nn_status arm_svdf_s8(const cmsis_nn_context *context,
+                                TW_CMSIS_NN_SVDF_ARGUMENTS(int8_t));
+arm_cmsis_nn_status arm_svdf_state_s16_s8(TW_CMSIS_NN_SVDF_ARGUMENTS(int16_t));
+
 #ifdef __cplusplus
 }
 #endif
