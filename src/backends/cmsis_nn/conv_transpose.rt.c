@@ -110,8 +110,7 @@ static tw_status run(const tw_call *call)
         !cut(&axes[0], out.begin[1], in.begin[1], in.end[1], &rows, &skip_rows, &top) ||
         !cut(&axes[1], out.begin[2], in.begin[2], in.end[2], &columns, &skip_columns, &left))
         return TW_E_SCHEDULE;
-    x = (const int8_t *)call->in[0].data +
-        (ptrdiff_t)(out.begin[0] - in.begin[0]) * in.stride[0] +
+    x = (const int8_t *)call->in[0].data + (ptrdiff_t)(out.begin[0] - in.begin[0]) * in.stride[0] +
         (ptrdiff_t)skip_rows * in.stride[1] + (ptrdiff_t)skip_columns * in.stride[2];
     params.input_offset = -call->in[0].tensor->zero_point;
     params.output_offset = call->out[0].tensor->zero_point;
@@ -129,11 +128,11 @@ static tw_status run(const tw_call *call)
     scales = tw_cmsis_nn_scales(call, out.begin[3]);
     w = (const int8_t *)call->blobs[TW_CMSIS_NN_BLOB_TURNED].data +
         (ptrdiff_t)out.begin[3] * filter.h * filter.w * filter.c;
-    return tw_cmsis_nn_status(arm_convolve_s8(
-        &context, &params, &scales, &input, x, &filter, w, &bias,
-        tw_cmsis_nn_table(call, TW_BLOB_BIAS, out.begin[3]),
-        axes[0].stride == 1 && axes[1].stride == 1 ? NULL : &upscale, &output,
-        (int8_t *)call->out[0].data));
+    return tw_cmsis_nn_status(
+        arm_convolve_s8(&context, &params, &scales, &input, x, &filter, w, &bias,
+                        tw_cmsis_nn_table(call, TW_BLOB_BIAS, out.begin[3]),
+                        axes[0].stride == 1 && axes[1].stride == 1 ? NULL : &upscale, &output,
+                        (int8_t *)call->out[0].data));
 }
 
 TW_CMSIS_NN_KERNEL(conv_transpose_s8, run, check);

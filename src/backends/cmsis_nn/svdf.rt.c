@@ -9,8 +9,7 @@ enum { X, FEATURE, TIME, BIAS, STATE };
 /* Bytes of a memory that stands in scratch; 0: it is an output. */
 static uint64_t kept_bytes(const tw_call *call)
 {
-    return call->out_count > 1 && call->out[1].tensor ? 0
-                                                      : tw_tensor_bytes(call->in[STATE].tensor);
+    return call->out_count > 1 && call->out[1].tensor ? 0 : tw_tensor_bytes(call->in[STATE].tensor);
 }
 
 static tw_status check(const tw_call *call, uint64_t *work)
