@@ -77,7 +77,7 @@ class Cases:
         if np.asarray(y).dtype.kind == "b":
             out, quant = np.asarray(y), None
         else:
-            quant = grid(y)
+            quant = grid(y) if ulp else next(iter(quants.values()))  # what only moves keeps its grid
             out = stored(y, quant)
         self.file.foreign(self.name(op, what, "s8"), self.oracle, f"{self.system}.{op}", feeds, out, attributes, constants, quants, quant,
                           f"ulp {ulp}" if ulp else "")

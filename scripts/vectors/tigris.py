@@ -80,6 +80,26 @@ def binary(cases):
     logic(cases, shape)
 
 
+def constants(cases):
+    """One operand a constant, on either side; in int8 with a scale of its own."""
+    from twir import data, type_of
+    shape, channel = (1, 3, 2, 4), (4,)
+    for op, f in (("Add", np.add), ("Sub", np.subtract), ("Mul", np.multiply), ("Div", np.divide), ("SquaredDifference", lambda a, b: (a - b)**2), ("Max", np.maximum), ("Min", np.minimum)):
+        for side in (0, 1):
+            x, c = uniform(*shape, low=0.5, high=3), uniform(*channel, low=0.5, high=3)
+            q, k, xq, kq = stored(x, grid(x)), stored(c, grid(c)), grid(x), grid(c)
+            for kind in ("f32", "s8"):
+                feed, fixed_one, feed_quant, quant = (x, c, None, None) if kind == "f32" else (q, k, xq, kq)
+                a, b = (x.astype(np.float64), c.astype(np.float64)) if kind == "f32" else (real(q, xq), real(k, kq))
+                y = f(b, a) if side == 0 else f(a, b)
+                want, out = (y.astype(np.float32), None) if kind == "f32" else (stored(y, grid(y)), grid(y))
+                operands = "%c, %x" if side == 0 else "%x, %c"
+                cases.file.parts.append("\n".join((
+                    f'case "{cases.name(op, f"constant operand {side}", kind)}" oracle "{ORACLE}" {"rtol 1e-5 atol 1e-5" if kind == "f32" else "ulp 1"}', 'graph "g" {', f"  input  %x : {type_of(feed, feed_quant)}",
+                    f"  const  %c : {type_of(fixed_one, quant)} = {data(fixed_one)}", f"  %y : {type_of(want, out)} = tigris.{op} ({operands})", "  output %y", "}", f"feed   %x = {data(feed)}",
+                    f"expect %y = {data(want)}\n")))
+
+
 def logic(cases, shape):
     a, b = random.integers(0, 2, shape).astype(bool), random.integers(0, 2, (1, 1, 2, 4)).astype(bool)
     for op, f in (("And", np.logical_and), ("Or", np.logical_or)):
@@ -258,7 +278,7 @@ def update(cases):
 
 def main():
     files = []
-    for name, parts in (("elementwise", (unary, binary)), ("layer", (layers, pools)), ("reduce", (reductions, norms)), ("move", (moves,))):
+    for name, parts in (("elementwise", (unary, binary, constants)), ("layer", (layers, pools)), ("reduce", (reductions, norms)), ("move", (moves,))):
         cases = Cases("tigris", "tigris.py")
         for part in parts:
             part(cases)
