@@ -132,11 +132,12 @@ def show(name, arena, inputs, rows):
 
 
 def show_markdown(name, arena, inputs, rows):
-    for budget, theirs, total, words, good in rows:
-        words = words.removesuffix(" of it").replace("no peer fits", "-").replace("a peer fits, we do not", "none")
-        print(f"| {name} | {inputs:,} | {budget} | {amount(total)} | {arena:,} | {amount(theirs)} | {words if good else f'**{words}**'} |",
-              flush=True)
-        name = ""
+    """A row a model: at each budget ours and, in bold where it is not what is wanted, its share of the better peer."""
+    cells = []
+    for _, _, total, words, good in rows:
+        share = words.removesuffix(" of it").replace("no peer fits", "no peer").replace("a peer fits, we do not", "none")
+        cells.append(f"{amount(total)} ({share if good else f'**{share}**'})" if total else share)
+    print(f"| {name} | {inputs:,} | {arena:,} | " + " | ".join(cells) + " |", flush=True)
 
 
 def main():
@@ -148,13 +149,14 @@ def main():
         sys.exit(77)
     require_models()
     root, peers, results, left_out = os.path.join(DATA, "models", "tflite"), Peers("--fresh" in rest), [], []
+    budgets = BUDGETS[::2] if "--quick" in rest else BUDGETS
     if "--md" in rest:
-        print("| model | input | budget, KB | tilewright | TensorFlow Lite Micro | TiGrIS, fast + slow | of the better |")
-        print("|---|---:|---:|---:|---:|---:|---:|")
+        print("| model | input | Micro | " + " | ".join(f"{budget} KB" for budget in budgets) + " |")
+        print("|---|" + "---:|" * (2 + len(budgets)))
     for name in sorted(os.listdir(root)):
         if part not in name or not os.path.exists(os.path.join(root, name, "model.tflite")):
             continue
-        found, why = compare(program, os.path.join(root, name), peers, BUDGETS[::2] if "--quick" in rest else BUDGETS)
+        found, why = compare(program, os.path.join(root, name), peers, budgets)
         if found:
             (show_markdown if "--md" in rest else show)(name, *found)
             results.append(found[2])

@@ -438,13 +438,26 @@ static bool plan_slow(tw_schedule *s, const tw_compile_options *options, const t
     if (!options->memories.slow.given || s->region_bytes[TW_REGION_SLOW] == 0 ||
         s->step_count > WORK)
         return spilled;
-    double cost = spilled ? slow_cost(s, options->prefer) : INFINITY;
-    tw_kept now = *least;
+    double cost = spilled ? slow_cost(s, options->prefer) : INFINITY, best_cost = INFINITY;
+    tw_kept now = *least, best = {.total = UINT32_MAX};
     now.slow = tw_alloc_array(arena, (size_t)s->graph->value_count + 1, sizeof(bool));
     int rounds = WORK / (s->step_count + 1);
     rounds = rounds < MOST_ROUNDS ? rounds : MOST_ROUNDS;
-    for (int round = 0; round < rounds && !fits && now.total != UINT32_MAX; round++)
-        fits = move_one(s, options, &now, arena);
+    /* Where memory is preferred, more in slow memory may take less in all. */
+    for (int round = 0; round < rounds && now.total != UINT32_MAX; round++) {
+        if (!move_one(s, options, &now, arena))
+            continue;
+        restore(s, &now);
+        double moved = slow_cost(s, options->prefer);
+        if (!fits || moved < best_cost) {
+            best = now;
+            best_cost = moved;
+            fits = true;
+        }
+        if (options->prefer != TW_PREFER_MEMORY)
+            break;
+    }
+    now = best;
     if (fits) {
         take_back(s, options, &now, arena);
         restore(s, &now);
