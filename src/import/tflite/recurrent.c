@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "import/tflite/recurrent.h"
-#include "ops/lstm.h"
+#include "ops/lstm_full.h"
 #include "ops/svdf.h"
 
 tw_value *tw_tfl_state(tw_tfl_node *n, int i, int rank, const int32_t *dim)
@@ -46,11 +46,11 @@ enum {
     LSTM_NORM = 20 /* to 23 */
 };
 
-/* Four constants of the same shape one behind the other, as floats where x is float. */
-static tw_value *stack(tw_tfl_node *n, int first, tw_dtype dtype)
+/* Up to four constants of the same shape one behind the other, as floats where x is float. */
+static tw_value *stack(tw_tfl_node *n, int first, int parts, tw_dtype dtype)
 {
     tw_value *part[4];
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < parts; i++) {
         part[i] = tw_tfl_in(n, first + i);
         if (!part[i] || !tw_tfl_known(n, first + i, "the weights"))
             return NULL;
@@ -62,15 +62,16 @@ static tw_value *stack(tw_tfl_node *n, int first, tw_dtype dtype)
     const tw_shape *one = &part[0]->shape;
     const int64_t count = tw_shape_elements(one);
     const bool widen = dtype == TW_F32 && one->dtype == TW_S8;
-    const int32_t dim[3] = {4, one->rank > 0 ? one->dim[0] : 1, one->rank > 1 ? one->dim[1] : 1};
+    const int32_t dim[3] = {parts, one->rank > 0 ? one->dim[0] : 1,
+                            one->rank > 1 ? one->dim[1] : 1};
     const tw_shape shape = tw_shape_of(widen ? TW_F32 : one->dtype, one->rank + 1, dim);
-    const size_t bytes = tw_shape_bytes(&shape) / 4;
+    const size_t bytes = tw_shape_bytes(&shape) / (size_t)parts;
     if (one->rank < 1 || one->rank > 2) {
         TW_TFL_FAIL(n, "input %d has rank %d", first, one->rank);
         return NULL;
     }
-    uint8_t *data = tw_alloc(n->b->arena, bytes * 4 + 1);
-    for (int i = 0; i < 4; i++) {
+    uint8_t *data = tw_alloc(n->b->arena, bytes * (size_t)parts + 1);
+    for (int i = 0; i < parts; i++) {
         if (!widen) {
             memcpy(data + bytes * (size_t)i, part[i]->data, bytes);
             continue;
@@ -81,15 +82,15 @@ static tw_value *stack(tw_tfl_node *n, int first, tw_dtype dtype)
             to[k] = scale * (float)((const int8_t *)part[i]->data)[k];
     }
     tw_value *value = tw_build_data(n->b, shape, data);
-    if (shape.dtype != TW_S8 || part[0]->quant.count != 1)
+    if ((shape.dtype != TW_S8 && shape.dtype != TW_S16) || part[0]->quant.count != 1)
         return value;
     float *scale = tw_alloc(n->b->arena, 4 * sizeof *scale);
     int32_t *zero = tw_alloc(n->b->arena, 4 * sizeof *zero);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < parts; i++) {
         scale[i] = part[i]->quant.count ? part[i]->quant.scale[0] : 1;
         zero[i] = part[i]->quant.count ? part[i]->quant.zero_point[0] : 0;
     }
-    value->quant = (tw_quant){4, 0, scale, zero};
+    value->quant = (tw_quant){parts, 0, scale, zero};
     return value;
 }
 
@@ -123,8 +124,8 @@ static tw_value *swap_time(tw_tfl_node *n, tw_value *x)
 /* The layer over x of [N, T, I]; sets its states. */
 static tw_value *lstm(tw_tfl_node *n, tw_value *x, float cell_clip)
 {
-    tw_value *w = stack(n, LSTM_W, x->shape.dtype), *r = stack(n, LSTM_R, x->shape.dtype);
-    tw_value *b = tw_tfl_has(n, LSTM_BIAS) ? stack(n, LSTM_BIAS, x->shape.dtype) : NULL;
+    tw_value *w = stack(n, LSTM_W, 4, x->shape.dtype), *r = stack(n, LSTM_R, 4, x->shape.dtype);
+    tw_value *b = tw_tfl_has(n, LSTM_BIAS) ? stack(n, LSTM_BIAS, 4, x->shape.dtype) : NULL;
     if (!w || !r || n->b->diag->code != TW_CODE_OK)
         return NULL;
     const int32_t dim[2] = {x->shape.dim[0], w->shape.dim[1]};
@@ -146,6 +147,71 @@ static tw_value *lstm(tw_tfl_node *n, tw_value *x, float cell_clip)
                : NULL;
 }
 
+/* Scales of the gates' sums and of what comes out of the cell stand in intermediate tensors: four of the
+ * gates, then the cell's. first: the first gate that there is. */
+static bool read_intermediates(tw_tfl_node *n, int first, tw_lstm_full_attributes *a)
+{
+    const tw_tfl_operator *o = n->operator;
+    if (o->intermediate_count != 5)
+        return TW_TFL_UNSUPPORTED(n,
+                                  "%u intermediate tensors; 5 are supported: INT8 with INT16 gates",
+                                  (unsigned)o->intermediate_count);
+    for (int i = tw_tfl_has(n, LSTM_NORM + 1) ? first : 4; i < 5; i++) {
+        tw_quant quant = {0, 0, NULL, NULL};
+        if (o->intermediates[i] < 0 ||
+            !tw_tfl_quant(n->import, &n->import->subgraph->tensors[o->intermediates[i]], &quant) ||
+            quant.count != 1)
+            return n->b->diag->code == TW_CODE_OK &&
+                   TW_TFL_FAIL(n, "intermediate tensor %d has no scale", i);
+        if (i < 4) {
+            a->steps.v[a->steps.count++] = quant.scale[0];
+        } else { /* in front of a projection the reference takes the zero point with its sign turned */
+            const int32_t zero = quant.zero_point[0];
+            a->hidden_scale = quant.scale[0];
+            a->hidden_zero = tw_tfl_has(n, LSTM_PROJECTION) ? -zero : zero;
+        }
+    }
+    return true;
+}
+
+/* The same with what the plain operator does not have, of int8. */
+static tw_value *full_lstm(tw_tfl_node *n, tw_value *x, float cell_clip, float projection_clip)
+{
+    const int first = tw_tfl_has(n, LSTM_W) ? 0 : 1;
+    const tw_quant none = {0, 0, NULL, NULL};
+    tw_lstm_full_attributes a = {.cell_clip = cell_clip, .projection_clip = projection_clip};
+    tw_value *in[TW_LSTM_FULL_OPERANDS] = {x, stack(n, LSTM_W + first, 4 - first, TW_S8),
+                                           stack(n, LSTM_R + first, 4 - first, TW_S8)};
+    if (!in[1] || !in[2] || !read_intermediates(n, first, &a))
+        return NULL;
+    const int32_t h[] = {x->shape.dim[0], in[2]->shape.dim[2]};
+    const int32_t c[] = {x->shape.dim[0], in[1]->shape.dim[1]};
+    if (tw_tfl_has(n, LSTM_BIAS + 1))
+        in[TW_LSTM_FULL_B] = stack(n, LSTM_BIAS + first, 4 - first, TW_S8);
+    in[TW_LSTM_FULL_H] = tw_tfl_state(n, LSTM_HIDDEN, 2, h);
+    in[TW_LSTM_FULL_C] = in[TW_LSTM_FULL_H] ? tw_tfl_state(n, LSTM_CELL, 2, c) : NULL;
+    if (tw_tfl_has(n, LSTM_PEEPHOLE + 1))
+        in[TW_LSTM_FULL_PEEPHOLE] = stack(n, LSTM_PEEPHOLE + first, 3 - first, TW_S8);
+    if (tw_tfl_has(n, LSTM_NORM + 1))
+        in[TW_LSTM_FULL_NORM] = stack(n, LSTM_NORM + first, 4 - first, TW_S8);
+    in[TW_LSTM_FULL_PROJECTION] = tw_tfl_in(n, LSTM_PROJECTION);
+    tw_value *bias = tw_tfl_in(n, LSTM_PROJECTION_BIAS);
+    in[TW_LSTM_FULL_PROJECTION_BIAS] = bias ? tw_build_with_quant(n->b, bias, none) : NULL;
+    const tw_opdef *op = tw_op_by_name("LstmFull");
+    if (!in[TW_LSTM_FULL_C] || !op || n->b->diag->code != TW_CODE_OK)
+        return NULL;
+    tw_node *node = tw_graph_node(n->b->graph, op, n->b->node, in, TW_LSTM_FULL_OPERANDS, 3, NULL,
+                                  &a, n->b->diag);
+    if (!node)
+        return NULL;
+    node->out[0]->quant = node->out[1]->quant = in[TW_LSTM_FULL_H]->quant;
+    node->out[2]->quant = in[TW_LSTM_FULL_C]->quant;
+    return tw_tfl_state_becomes(n, in[TW_LSTM_FULL_H], node->out[1]) &&
+                   tw_tfl_state_becomes(n, in[TW_LSTM_FULL_C], node->out[2])
+               ? node->out[0]
+               : NULL;
+}
+
 /* The layer of either operator over x of [N, T, I]. */
 static tw_value *any_lstm(tw_tfl_node *n, tw_value *x, int activation, float clip,
                           float projection_clip)
@@ -156,6 +222,9 @@ static tw_value *any_lstm(tw_tfl_node *n, tw_value *x, int activation, float cli
     }
     if (!x || !check_weights(n))
         return NULL;
+    if (x->shape.dtype == TW_S8 && activation == TW_TFL_ACTIVATION_TANH &&
+        is_composed(n, activation, projection_clip))
+        return full_lstm(n, x, clip, projection_clip);
     return is_composed(n, activation, projection_clip)
                ? tw_tfl_composed_lstm(n, x, activation, clip, projection_clip)
                : lstm(n, x, clip);
