@@ -16,7 +16,7 @@ static tw_status check(const tw_call *call, uint64_t *work)
         perm[0] != 0 || perm[1] != 1 || perm[2] != 3)
         return TW_E_CHECK;
     for (k = 0; k < 4; k++)
-        if (x->dim[k] > UINT16_MAX)
+        if (x->dim[k] > (int32_t)UINT16_MAX)
             return TW_E_CHECK;
     return x->dim[0] > 1 || x->dim[1] > 1 ? TW_OK : TW_E_CHECK;
 }
