@@ -34,7 +34,7 @@ static void quantised(void **state)
 static void tensorflow(void **state)
 {
     (void)state;
-    run_folder("tests/data/onnx-tf2onnx", 98);
+    run_folder("tests/data/onnx-tf2onnx", 115);
 }
 
 int main(void)
