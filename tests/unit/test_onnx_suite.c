@@ -371,7 +371,7 @@ static void run_current(const char *part, int least)
 static void current(void **state)
 {
     (void)state;
-    run_current("node", 1255);
+    run_current("node", 1284);
 }
 
 static void current_simple(void **state)
