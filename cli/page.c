@@ -93,7 +93,8 @@ static bool write_page(tw_cli *cli, const tw_report *report, const char *options
     json_decref(object);
     if (!ok)
         tw_fail(&cli->diag, TW_CODE_FAILED, NULL, NULL, "no memory left to write the page");
-    cli->diag.file[0] = ok ? 0 : cli->diag.file[0]; /* from here on the model is not to blame */
+    if (ok)
+        cli->diag.file[0] = 0; /* from here on the model is not to blame */
     ok = ok && tw_write_file_atomic(path, text, bytes, &cli->diag);
     free(text);
     if (ok) {

@@ -159,8 +159,9 @@ static uint32_t constant_bytes(const tw_model *m, const tw_plan_step *s)
     uint32_t bytes = 0;
     for (uint32_t i = 0; i < s->input_count; i++) {
         uint32_t tensor = m->operands[s->first_operand + i].tensor;
-        if (tensor != TW_ABSENT && m->tensors[tensor].region == TW_REGION_CONSTANT)
-            bytes += tw_tensor_bytes(&m->tensors[tensor]);
+        const tw_tensor *t = tensor < m->tensor_count ? &m->tensors[tensor] : NULL;
+        if (t && t->region == TW_REGION_CONSTANT)
+            bytes += tw_tensor_bytes(t);
     }
     for (uint32_t i = 0; i < s->blob_count; i++)
         bytes += m->blobs[s->first_blob + i].bytes;

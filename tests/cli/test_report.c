@@ -291,6 +291,7 @@ static json_t *drive(const char *page, int width)
         browser(), width);
     assert_int_equal(system(command), 0);
     char *dom = tw_read("dom.html", NULL);
+    assert_non_null(dom);
     const char *told = strstr(dom, "<pre id=\"told\">");
     if (!told)
         fail_msg("the page's script did not come to its end:\n%.2000s",
