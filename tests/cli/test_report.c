@@ -293,9 +293,10 @@ static json_t *drive(const char *page, int width)
     char *dom = tw_read("dom.html", NULL);
     assert_non_null(dom);
     const char *told = strstr(dom, "<pre id=\"told\">");
-    if (!told)
-        fail_msg("the page's script did not come to its end:\n%.2000s",
-                 tw_read("browser.log", NULL));
+    if (!told) {
+        fail_msg("the page's script did not come to its end; see browser.log");
+        return NULL;
+    }
     file = fopen("told.b64", "w");
     fprintf(file, "%.*s", (int)strcspn(told + 15, "<"), told + 15);
     fclose(file);
