@@ -134,12 +134,12 @@ static void native_kernels(void **state)
     (void)state;
     tw_compiled compiled;
     tw_session session, selected;
-    compile("cmsis-nn:m4", &compiled);
+    compile("cmsis-nn:m55", &compiled);
     open_plan(&session, compiled.plan, compiled.plan_bytes);
     const tw_plan_target *target = target_of(&session, 0);
-    assert_string_equal(target->text, "cmsis-nn:m4");
+    assert_string_equal(target->text, "cmsis-nn:m55");
     assert_int_equal(target->natives, 2);
-    assert_int_equal(target->scratch, 4 * 28); /* two pixels' 27 taps, int16, multiples of four */
+    assert_int_equal(target->scratch, 4 * 32); /* four pixels' 27 taps, multiples of 16 */
     select_target(&session, target, &selected);
     assert_int_equal(selected.model.step_count, 3);
     for (uint32_t i = 0; i < 3; i++) {

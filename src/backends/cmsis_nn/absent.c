@@ -17,7 +17,6 @@ ABSENT(arm_convolve_1x1_s8, TW_CMSIS_NN_CONV_ARGUMENTS, const cmsis_nn_dims *out
        int8_t *output)
 ABSENT(arm_convolve_1x1_s8_fast, TW_CMSIS_NN_CONV_ARGUMENTS, const cmsis_nn_dims *output_dims,
        int8_t *output)
-ABSENT(arm_depthwise_conv_s8, TW_CMSIS_NN_DEPTHWISE_ARGUMENTS)
 ABSENT(arm_depthwise_conv_s8_opt, TW_CMSIS_NN_DEPTHWISE_ARGUMENTS)
 ABSENT(arm_depthwise_conv_3x3_s8, TW_CMSIS_NN_DEPTHWISE_ARGUMENTS)
 ABSENT(arm_fully_connected_s8, const cmsis_nn_context *context, const cmsis_nn_fc_params *params,

@@ -5,7 +5,7 @@
 static const char *can(const tw_native_node *n)
 {
     const tw_node *node = n->node;
-    const char *why = tw_cmsis_nn_types(n);
+    const char *why = tw_native_types(n);
     if (why)
         return why;
     for (int i = 0; i < 2; i++) {

@@ -25,13 +25,13 @@ static const char *can_1x1(const tw_native_node *n)
     const tw_conv_attributes *a = n->node->attributes;
     const tw_window_lists lists = TW_WINDOW_LISTS(a);
     const tw_shape *w = &n->node->in[1]->shape;
-    const char *why = tw_cmsis_nn_types(n);
+    const char *why = tw_native_types(n);
     if (why)
         return why;
     if (a->group != 1 || has_padding(&a->pad_begin) || has_padding(&a->pad_end) ||
         taps_of(n->node) != w->dim[w->rank - 1])
         return "no 1x1 convolution";
-    return tw_cmsis_nn_bands(n, &lists, w->dim + 1);
+    return tw_native_bands(n, &lists, w->dim + 1);
 }
 
 const tw_native tw_native_cmsis_nn_conv_1x1_s8 = {
@@ -46,14 +46,15 @@ static const char *can(const tw_native_node *n)
     const tw_conv_attributes *a = n->node->attributes;
     const tw_window_lists lists = TW_WINDOW_LISTS(a);
     const tw_shape *w = &n->node->in[1]->shape, *y = &n->node->out[0]->shape;
-    const char *why = tw_cmsis_nn_types(n);
+    const char *why = tw_native_types(n);
     if (why)
         return why;
     if (a->group > 1 && tw_shape_elements(y) == y->dim[y->rank - 1])
         return "groups of a single output pixel: its bands are channels";
     if (tw_cmsis_nn_conv_scratch(taps_of(n->node), n->cpus) == UINT32_MAX)
         return "a kernel of more than 2 GB";
-    return tw_cmsis_nn_bands(n, &lists, w->dim + 1);
+    why = tw_native_bands(n, &lists, w->dim + 1);
+    return why ? why : tw_cmsis_nn_slow(n, TW_CMSIS_NN_WITHOUT_MVE);
 }
 
 static uint32_t scratch(const tw_native_node *n, const tw_native_band *band)
@@ -64,7 +65,7 @@ static uint32_t scratch(const tw_native_node *n, const tw_native_band *band)
 
 static void prepare(const tw_native_node *n, tw_arena *arena, tw_lowering *lowering)
 {
-    tw_cmsis_nn_plain_bias(n, n->node->in[1]->shape.dim[0], arena, lowering);
+    tw_native_plain_bias(n, n->node->in[1]->shape.dim[0], arena, lowering);
 }
 
 const tw_native tw_native_cmsis_nn_conv_s8 = {

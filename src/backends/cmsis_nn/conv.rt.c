@@ -22,7 +22,7 @@ static int read_window(const tw_call *call, tw_window_spans *window)
 static int check_common(const tw_call *call, tw_window_spans *window, uint64_t *work)
 {
     return tw_conv_check(call, TW_S8, TW_S8, work) == TW_OK && read_window(call, window) &&
-           tw_cmsis_nn_window_check(call, window) && tw_is_dense(call->in[1].tensor) &&
+           tw_native_window_check(call, window) && tw_is_dense(call->in[1].tensor) &&
            tw_channels_check(call, call->in[1].tensor->dim[0]);
 }
 

@@ -25,8 +25,8 @@ static tw_status check(const tw_call *call, uint64_t *work)
             return TW_E_CHECK;
     if (!read_window(call, &window) || window.axis[0].pad_begin != 0 ||
         window.axis[1].pad_begin != 0 || window.axis[0].pad_end != 0 ||
-        window.axis[1].pad_end != 0 || !tw_cmsis_nn_window_check(call, &window) ||
-        !tw_is_dense(w) || !tw_channels_check(call, w->dim[0]))
+        window.axis[1].pad_end != 0 || !tw_native_window_check(call, &window) || !tw_is_dense(w) ||
+        !tw_channels_check(call, w->dim[0]))
         return TW_E_CHECK;
     return TW_OK;
 }

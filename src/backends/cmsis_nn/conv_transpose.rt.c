@@ -30,11 +30,11 @@ static int read_axes(const tw_call *call, tw_turned axes[2])
         t->kernel = kernel[2 - spatial + i];
         t->stride = s.stride;
         t->dilation = s.dilation;
-        if (t->kernel < 1 || t->kernel > TW_CMSIS_NN_MOST || t->dilation > TW_CMSIS_NN_MOST)
+        if (t->kernel < 1 || t->kernel > TW_NATIVE_MOST || t->dilation > TW_NATIVE_MOST)
             return 0;
         t->padding = t->dilation * (t->kernel - 1) - s.pad_begin;
-        if (t->in < 1 || t->out < 1 || t->in > TW_CMSIS_NN_MOST / 2 || t->out > TW_CMSIS_NN_MOST ||
-            t->stride > 2 || t->padding < 0 || t->padding > TW_CMSIS_NN_MOST)
+        if (t->in < 1 || t->out < 1 || t->in > TW_NATIVE_MOST / 2 || t->out > TW_NATIVE_MOST ||
+            t->stride > 2 || t->padding < 0 || t->padding > TW_NATIVE_MOST)
             return 0;
     }
     return 1;
@@ -58,9 +58,9 @@ static tw_status check(const tw_call *call, uint64_t *work)
     y = call->out[0].tensor;
     tables.blob_count = TW_BLOB_COUNT;
     if (x->rank != y->rank || x->dim[0] != y->dim[0] || x->dim[0] < 1 ||
-        x->dim[0] > TW_CMSIS_NN_MOST || x->dim[x->rank - 1] < 1 ||
-        x->dim[x->rank - 1] > TW_CMSIS_NN_MOST || y->dim[y->rank - 1] < 1 ||
-        y->dim[y->rank - 1] > TW_CMSIS_NN_MOST || !tw_is_dense(x) || !tw_is_dense(y) ||
+        x->dim[0] > TW_NATIVE_MOST || x->dim[x->rank - 1] < 1 ||
+        x->dim[x->rank - 1] > TW_NATIVE_MOST || y->dim[y->rank - 1] < 1 ||
+        y->dim[y->rank - 1] > TW_NATIVE_MOST || !tw_is_dense(x) || !tw_is_dense(y) ||
         !read_axes(call, axes) || !tw_channels_check(&tables, y->dim[y->rank - 1]))
         return TW_E_CHECK;
     taps = (int64_t)axes[0].kernel * axes[1].kernel * x->dim[x->rank - 1];
@@ -90,7 +90,7 @@ static int cut(const tw_turned *t, int32_t begin, int32_t have_begin, int32_t ha
     *skip = from - have_begin;
     *count = have_end - from;
     *padding = *count ? from * t->stride - first : 0;
-    return *padding >= 0 && *padding <= TW_CMSIS_NN_MOST;
+    return *padding >= 0 && *padding <= TW_NATIVE_MOST;
 }
 
 static tw_status run(const tw_call *call)

@@ -10,48 +10,48 @@ static int64_t taps_of(const tw_node *node)
     return tw_shape_elements(w) / w->dim[w->rank - 1];
 }
 
-/* ---- any ---- */
+/* ---- what both kernels need ---- */
 
-static const char *can(const tw_native_node *n)
+static const char *fits(const tw_native_node *n)
 {
     const tw_depthwise_conv_attributes *a = n->node->attributes;
     const tw_window_lists lists = TW_WINDOW_LISTS(a);
     const tw_shape *y = &n->node->out[0]->shape;
-    const char *why = tw_cmsis_nn_types(n);
+    const char *why = tw_native_types(n);
     if (why)
         return why;
     if (tw_shape_elements(y) == y->dim[y->rank - 1])
         return "a single output pixel: its bands are channels, which the library does not cut";
-    return tw_cmsis_nn_bands(n, &lists, n->node->in[1]->shape.dim);
+    return tw_native_bands(n, &lists, n->node->in[1]->shape.dim);
 }
 
 static void prepare(const tw_native_node *n, tw_arena *arena, tw_lowering *lowering)
 {
     const tw_shape *w = &n->node->in[1]->shape;
-    tw_cmsis_nn_plain_bias(n, w->dim[w->rank - 1], arena, lowering);
+    tw_native_plain_bias(n, w->dim[w->rank - 1], arena, lowering);
 }
-
-const tw_native tw_native_cmsis_nn_depthwise_s8 = {
-    TW_CMSIS_NN_HEAD(depthwise_s8),
-    .can = can,
-    .prepare = prepare,
-};
 
 /* ---- one output a channel ---- */
 
-static const char *can_plain(const tw_native_node *n)
+static const char *fits_plain(const tw_native_node *n)
 {
     const tw_depthwise_conv_attributes *a = n->node->attributes;
     const tw_window_lists lists = TW_WINDOW_LISTS(a);
     const tw_shape *x = &n->node->in[0]->shape, *y = &n->node->out[0]->shape;
-    const char *why = can(n);
+    const char *why = fits(n);
     if (why)
         return why;
     if (x->dim[x->rank - 1] != y->dim[y->rank - 1])
-        return "several outputs a channel";
+        return "several outputs a channel: the portable kernel is faster";
     if (tw_cmsis_nn_depthwise_scratch(x->dim[x->rank - 1], taps_of(n->node), n->cpus) == UINT32_MAX)
         return "a kernel of more than 2 GB";
-    return tw_cmsis_nn_touch(n, &lists, n->node->in[1]->shape.dim);
+    return tw_native_touch(n, &lists, n->node->in[1]->shape.dim);
+}
+
+static const char *can_plain(const tw_native_node *n)
+{
+    const char *why = fits_plain(n);
+    return why ? why : tw_cmsis_nn_slow(n, TW_CMSIS_NN_WITHOUT_MVE);
 }
 
 static uint32_t scratch(const tw_native_node *n, const tw_native_band *band)
@@ -75,7 +75,7 @@ static const char *can_3x3(const tw_native_node *n)
     const tw_depthwise_conv_attributes *a = n->node->attributes;
     const tw_shape *w = &n->node->in[1]->shape, *x = &n->node->in[0]->shape;
     const tw_shape *y = &n->node->out[0]->shape;
-    const char *why = can_plain(n);
+    const char *why = fits_plain(n);
     if (why)
         return why;
     if ((n->cpus & TW_CMSIS_NN_MVE) || w->rank != 3 || w->dim[0] != 3 || w->dim[1] != 3)

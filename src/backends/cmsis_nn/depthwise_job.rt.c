@@ -16,14 +16,14 @@ static int read_window(const tw_call *call, tw_window_spans *window)
 int tw_cmsis_nn_depthwise_check(const tw_call *call, tw_window_spans *window, uint64_t *work)
 {
     return tw_depthwise_check(call, TW_S8, TW_S8, work) == TW_OK && read_window(call, window) &&
-           tw_cmsis_nn_window_check(call, window) && tw_is_dense(call->in[1].tensor) &&
+           tw_native_window_check(call, window) && tw_is_dense(call->in[1].tensor) &&
            tw_channels_check(call, tw_depthwise_outputs(call));
 }
 
 int tw_cmsis_nn_depthwise_is_plain(const tw_call *call, const tw_window_spans *window)
 {
     const tw_tensor *x = call->in[0].tensor, *y = call->out[0].tensor;
-    return x->dim[x->rank - 1] == y->dim[y->rank - 1] && tw_cmsis_nn_windows_touch(window);
+    return x->dim[x->rank - 1] == y->dim[y->rank - 1] && tw_native_windows_touch(window);
 }
 
 tw_status tw_cmsis_nn_depthwise_read(const tw_call *call, tw_cmsis_nn_depthwise *job)

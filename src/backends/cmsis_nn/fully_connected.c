@@ -4,7 +4,7 @@
 static const char *can(const tw_native_node *n)
 {
     const tw_shape *w = &n->node->in[1]->shape;
-    const char *why = tw_cmsis_nn_types(n);
+    const char *why = tw_native_types(n);
     if (why)
         return why;
     return w->dim[0] > 0 && w->dim[1] > 0 ? NULL : "an extent of 0";

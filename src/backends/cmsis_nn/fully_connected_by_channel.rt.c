@@ -20,12 +20,12 @@ static tw_status run(const tw_call *call)
 {
     const tw_tensor *w = call->in[1].tensor;
     const int32_t depth = w->dim[1];
-    tw_cmsis_nn_rows rows;
+    tw_native_rows rows;
     cmsis_nn_context sums;
     cmsis_nn_fc_params params;
     cmsis_nn_dims input, filter, bias, output;
     cmsis_nn_per_channel_quant_params scales;
-    if (!tw_is_whole(&call->in[1]) || !tw_cmsis_nn_rows_of(call, &rows))
+    if (!tw_is_whole(&call->in[1]) || !tw_native_rows_of(call, &rows))
         return TW_E_SCHEDULE;
     params.input_offset = 0;
     params.filter_offset = 0;

@@ -12,9 +12,6 @@
     "build CMSIS-NN without CMSIS_NN_USE_SINGLE_ROUNDING: its results would differ from the host's"
 #endif
 
-/* Extents up to here: the library keeps some in 16 bits. */
-enum { TW_CMSIS_NN_MOST = INT16_MAX };
-
 static inline cmsis_nn_dims tw_cmsis_nn_dims(int32_t n, int32_t h, int32_t w, int32_t c)
 {
     cmsis_nn_dims dims;

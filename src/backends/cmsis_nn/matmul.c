@@ -14,7 +14,7 @@ static const char *can(const tw_native_node *n)
 {
     const tw_matmul_attributes *a = n->node->attributes;
     const tw_shape *x = &n->node->in[0]->shape;
-    const char *why = tw_cmsis_nn_types(n);
+    const char *why = tw_native_types(n);
     if (why)
         return why;
     if (!a->transpose_b)

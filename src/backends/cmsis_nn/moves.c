@@ -57,9 +57,7 @@ static const char *can_transpose(const tw_native_node *n)
     for (int k = 0; k < 4; k++)
         if (x->dim[k] > UINT16_MAX)
             return "an extent above 65535";
-    return (n->cpus & ~(uint32_t)TW_CMSIS_NN_MVE) == 0
-               ? NULL
-               : "the portable kernel is faster on processors without MVE";
+    return tw_cmsis_nn_slow(n, TW_CMSIS_NN_WITHOUT_MVE);
 }
 
 const tw_native tw_native_cmsis_nn_transpose_bytes = {

@@ -15,8 +15,8 @@ int tw_cmsis_nn_pool_check(const tw_call *call, uint64_t *work)
 {
     tw_window_spans window;
     return tw_pool_check(call, TW_S8, work) == TW_OK && call->blob_count == 0 &&
-           read_window(call, &window) && tw_cmsis_nn_window_check(call, &window) &&
-           tw_cmsis_nn_windows_touch(&window) && call->clamp_low.s32 >= INT8_MIN &&
+           read_window(call, &window) && tw_native_window_check(call, &window) &&
+           tw_native_windows_touch(&window) && call->clamp_low.s32 >= INT8_MIN &&
            call->clamp_low.s32 <= call->clamp_high.s32 && call->clamp_high.s32 <= INT8_MAX;
 }
 

@@ -22,7 +22,7 @@ static tw_status check(const tw_call *call, uint64_t *work)
         r.mask != 6)
         return TW_E_CHECK;
     for (i = 1; i < 4; i++)
-        if (x->dim[i] < 1 || x->dim[i] > TW_CMSIS_NN_MOST)
+        if (x->dim[i] < 1 || x->dim[i] > TW_NATIVE_MOST)
             return TW_E_CHECK;
     return call->scratch_bytes >= tw_cmsis_nn_average_scratch(x->dim[3], TW_CMSIS_NN_HERE)
                ? TW_OK

@@ -85,7 +85,6 @@ arm_cmsis_nn_status arm_convolve_1x1_s8_fast(TW_CMSIS_NN_CONV_ARGUMENTS,
         const cmsis_nn_dims *bias_dims, const int32_t *bias, const cmsis_nn_dims *output_dims,     \
         int8_t *output
 
-arm_cmsis_nn_status arm_depthwise_conv_s8(TW_CMSIS_NN_DEPTHWISE_ARGUMENTS);
 arm_cmsis_nn_status arm_depthwise_conv_s8_opt(TW_CMSIS_NN_DEPTHWISE_ARGUMENTS);
 arm_cmsis_nn_status arm_depthwise_conv_3x3_s8(TW_CMSIS_NN_DEPTHWISE_ARGUMENTS);
 

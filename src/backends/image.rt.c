@@ -1,28 +1,28 @@
-/* Bands of windowed operators as images. In: a call on any band. Out: what the library calls an image,
- * with the padding that this band has. */
-#include "backends/cmsis_nn/image.h"
+/* Bands as images and matrices. In: a call on any band. Out: what libraries call an image, with the padding
+ * that this band has, or rows of a matrix. */
+#include "backends/image.h"
 
-int tw_cmsis_nn_window_check(const tw_call *call, const tw_window_spans *window)
+int tw_native_window_check(const tw_call *call, const tw_window_spans *window)
 {
     const tw_tensor *x = call->in[0].tensor, *y = call->out[0].tensor;
     int i;
     if (!tw_is_dense(x) || !tw_is_dense(y))
         return 0;
     for (i = 0; i < (int)x->rank; i++)
-        if (x->dim[i] < 1 || x->dim[i] > TW_CMSIS_NN_MOST || y->dim[i] < 1 ||
-            y->dim[i] > TW_CMSIS_NN_MOST)
+        if (x->dim[i] < 1 || x->dim[i] > TW_NATIVE_MOST || y->dim[i] < 1 ||
+            y->dim[i] > TW_NATIVE_MOST)
             return 0;
     for (i = 0; i < 2; i++) {
         const tw_span *s = &window->axis[i];
-        if (tw_window_reach(s) > TW_CMSIS_NN_MOST || s->stride > TW_CMSIS_NN_MOST ||
-            s->pad_begin > TW_CMSIS_NN_MOST)
+        if (tw_window_reach(s) > TW_NATIVE_MOST || s->stride > TW_NATIVE_MOST ||
+            s->pad_begin > TW_NATIVE_MOST)
             return 0;
     }
     /* Bands of columns out of several rows would be images with gaps. */
     return x->rank == 3 || y->dim[1] > 1 || x->dim[1] == 1 || y->dim[2] == 1;
 }
 
-int tw_cmsis_nn_windows_touch(const tw_window_spans *window)
+int tw_native_windows_touch(const tw_window_spans *window)
 {
     int i;
     for (i = 0; i < 2; i++) {
@@ -56,8 +56,8 @@ static int reach_of(const tw_span *s, int32_t begin, int32_t end, int32_t have_b
     return reach->padding <= INT16_MAX;
 }
 
-tw_status tw_cmsis_nn_window(const tw_call *call, const tw_window_spans *window,
-                             tw_cmsis_nn_image *image)
+tw_status tw_native_window(const tw_call *call, const tw_window_spans *window,
+                           tw_native_image *image)
 {
     tw_image in, out;
     tw_reach rows, columns;
@@ -72,10 +72,39 @@ tw_status tw_cmsis_nn_window(const tw_call *call, const tw_window_spans *window,
                (ptrdiff_t)(out.begin[0] - in.begin[0]) * in.stride[0] +
                (ptrdiff_t)rows.skip * in.stride[1] + (ptrdiff_t)columns.skip * in.stride[2];
     image->y = (int8_t *)call->out[0].data;
-    image->in = tw_cmsis_nn_dims(out.end[0] - out.begin[0], rows.rows, columns.rows, in.dim[3]);
-    image->out = tw_cmsis_nn_dims(image->in.n, out.end[1] - out.begin[1], out.end[2] - out.begin[2],
-                                  out.end[3] - out.begin[3]);
-    image->padding = tw_cmsis_nn_tile(rows.padding, columns.padding);
+    image->images = out.end[0] - out.begin[0];
+    image->in_rows = rows.rows;
+    image->in_columns = columns.rows;
+    image->in_channels = in.dim[3];
+    image->out_rows = out.end[1] - out.begin[1];
+    image->out_columns = out.end[2] - out.begin[2];
+    image->out_channels = out.end[3] - out.begin[3];
+    image->pad_rows = rows.padding;
+    image->pad_columns = columns.padding;
     image->channel = out.begin[3];
     return TW_OK;
+}
+
+int tw_native_rows_of(const tw_call *call, tw_native_rows *rows)
+{
+    const tw_view *x = &call->in[0], *y = &call->out[0];
+    const int last = (int)y->tensor->rank - 1;
+    const int32_t depth = x->tensor->dim[last], outputs = y->tensor->dim[last];
+    rows->x = (const int8_t *)x->data;
+    rows->y = (int8_t *)y->data;
+    rows->first = 0;
+    rows->outputs = outputs;
+    if (y->axis == last) { /* a band of outputs of one row */
+        if (!tw_is_whole(x))
+            return 0;
+        rows->count = (int32_t)(outputs ? tw_element_count(y->tensor) / outputs : 0);
+        rows->first = y->row;
+        rows->outputs = y->rows;
+        return rows->count <= 1;
+    }
+    if (x->axis != y->axis || x->row > y->row || x->row + x->rows < y->row + y->rows)
+        return 0;
+    rows->x += (ptrdiff_t)(y->row - x->row) * x->tensor->stride[x->axis];
+    rows->count = (int32_t)(outputs ? tw_view_count(y) / outputs : 0);
+    return depth >= 0;
 }
