@@ -43,6 +43,19 @@ static json_t *json_operators(const tw_graph *graph)
     return counts;
 }
 
+/* Signatures, metadata: [{kind, text}]. */
+static json_t *json_notes(const tw_graph *graph)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < graph->note_count; i++) {
+        json_t *one = json_object();
+        json_object_set_new(one, "kind", json_string(graph->notes[i].kind));
+        json_object_set_new(one, "text", cli_json_text(graph->notes[i].text));
+        json_array_append_new(array, one);
+    }
+    return array;
+}
+
 static void set_model_json(const tw_graph *graph, const char *format, json_t *object)
 {
     uint64_t parameters = 0;
@@ -54,6 +67,7 @@ static void set_model_json(const tw_graph *graph, const char *format, json_t *ob
     json_object_set_new(object, "model", cli_json_text(graph->name));
     json_object_set_new(object, "inputs", json_values(graph->inputs, graph->input_count));
     json_object_set_new(object, "outputs", json_values(graph->outputs, graph->output_count));
+    json_object_set_new(object, "notes", json_notes(graph));
     json_object_set_new(object, "nodes", json_integer(graph->node_count));
     json_object_set_new(object, "parameters", json_integer((json_int_t)parameters));
     json_object_set_new(object, "macs", json_integer((json_int_t)tw_graph_macs(graph)));
@@ -83,6 +97,18 @@ static void print_tensors(const char *role, const json_t *tensors)
     }
 }
 
+static void print_notes(const json_t *notes)
+{
+    size_t i;
+    const json_t *one;
+    json_array_foreach((json_t *)(uintptr_t)notes, i, one)
+    {
+        char text[CLI_VISIBLE];
+        printf("%s %s\n", json_string_value(json_object_get(one, "kind")),
+               cli_visible(json_string_value(json_object_get(one, "text")), text));
+    }
+}
+
 static void print_model(const json_t *object)
 {
     char a[32], b[32], model[CLI_VISIBLE];
@@ -100,6 +126,7 @@ static void print_model(const json_t *object)
     {
         printf("%6" JSON_INTEGER_FORMAT "x  %s\n", json_integer_value(count), name);
     }
+    print_notes(json_object_get(object, "notes"));
 }
 
 /* The text IR to a file with its side files, to a pipe whole, to a terminal without large data. */

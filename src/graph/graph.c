@@ -122,6 +122,13 @@ tw_value *tw_graph_state(tw_graph *graph, const char *name, tw_shape shape, cons
     return add_state(graph, tw_graph_value(graph, name, shape), initial);
 }
 
+void tw_graph_note(tw_graph *graph, const char *kind, const char *text)
+{
+    tw_grow(graph->arena, &graph->notes, graph->note_count, &graph->note_capacity,
+            sizeof *graph->notes);
+    graph->notes[graph->note_count++] = (tw_note){kind, tw_strdup(graph->arena, text)};
+}
+
 void tw_graph_make_state(tw_graph *graph, tw_value *input)
 {
     input->is_input = false;

@@ -85,6 +85,11 @@ typedef struct tw_state {
     const void *initial; /* dense elements after a reset; null: all bytes zero */
 } tw_state;
 
+/* What the model's file says beside the graph: "signature", "metadata", ..., for people. */
+typedef struct tw_note {
+    const char *kind, *text;
+} tw_note;
+
 typedef struct tw_graph {
     tw_arena *arena;
     const char *name;
@@ -102,6 +107,8 @@ typedef struct tw_graph {
     int fixed_count, fixed_capacity;
     struct tw_control *controls; /* of a graph whose bodies have been laid out: plan/control.h */
     int control_count, control_capacity;
+    tw_note *notes;
+    int note_count, note_capacity;
     void *names; /* name table, see tw_unique_name */
     struct {
         bool begun;
@@ -124,6 +131,8 @@ void tw_graph_output(tw_graph *graph, tw_value *value);
 tw_value *tw_graph_state(tw_graph *graph, const char *name, tw_shape shape, const void *initial);
 /* An input, no longer in the graph's list of them, becomes a state that is zero at first. */
 void tw_graph_make_state(tw_graph *graph, tw_value *input);
+/* A note; the text is copied. kind: a literal. */
+void tw_graph_note(tw_graph *graph, const char *kind, const char *text);
 bool tw_graph_state_next(tw_graph *graph, tw_value *current, tw_value *next, tw_diag *diag);
 
 /* Append a node: attribute ranges are checked, output shapes computed by the operator's `shape`,

@@ -106,10 +106,33 @@ static void custom_operators_are_named(void **state)
     }
 }
 
+/* Signatures and metadata arrive as notes of the graph, which inspect prints. */
+static void notes_are_kept(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"tilewright test",
+                                        "sum_of, subgraph 0: left = t0, right = t1 -> sum = t2",
+                                        "min_runtime_version: 1.14.0"};
+    tw_arena *arena = tw_arena_new();
+    tw_diag diag = {0};
+    void *data;
+    size_t bytes;
+    const tw_import_options options = {0};
+    const char *path = "tests/data/tflite-operators/signature.tflite";
+    assert_true(tw_read_file(arena, path, 1 << 20, &data, &bytes, &diag));
+    tw_graph *graph = tw_import_tflite(arena, data, bytes, path, &options, &diag);
+    assert_non_null(graph);
+    assert_int_equal(graph->note_count, 3);
+    for (int i = 0; i < 3; i++)
+        assert_string_equal(graph->notes[i].text, texts[i]);
+    tw_arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(operators), cmocka_unit_test(one_row_each),
                                        cmocka_unit_test(every_micro_operator),
-                                       cmocka_unit_test(custom_operators_are_named)};
+                                       cmocka_unit_test(custom_operators_are_named),
+                                       cmocka_unit_test(notes_are_kept)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

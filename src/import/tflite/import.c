@@ -161,6 +161,7 @@ static bool import_model(tw_tfl_import *import)
     read_ledger(import, &ledger);
     import->ledger = &ledger;
     enter(import, &import->model->subgraphs[0]);
+    tw_tfl_notes(import);
     return tw_tfl_inputs(import) && import_operators(import) && tw_tfl_finish_states(import) &&
            tw_tfl_hold_outputs(import) && tw_tfl_outputs(import);
 }

@@ -227,6 +227,9 @@ float tw_tfl_real_option(tw_tfl_node *n, const char *key);
 /* The same where it may be absent. */
 int32_t tw_tfl_option_or(tw_tfl_node *n, const char *key, int32_t otherwise);
 
+/* Description, signatures and metadata as notes of the graph: notes.c. */
+void tw_tfl_notes(tw_tfl_import *import);
+
 /* --- runs that end early: gate.c --------------------------------------------------------------- */
 
 /* What is imported from here on counts only in runs in which `open` (one bool) is true. */
