@@ -72,18 +72,18 @@ static tw_chain extend(const tw_chain *chain, int64_t from, const tw_buffer *f)
     return next;
 }
 
-/* The chain with f below its bed, and above: as near as may be, or as far as the chain reaches anyway,
- * which leaves the next one more room. */
-static tw_chain below_bed(const tw_chain *chain, const tw_buffer *f)
+/* The chain with f below its bed, and above: as near as may be, or, to the edges, as far as the chain
+ * reaches anyway, which leaves the next one more room. */
+static tw_chain below_bed(const tw_chain *chain, const tw_buffer *f, bool to_edges)
 {
     int64_t nearest = chain->from - aligned(f->overlap->below);
-    return extend(chain, nearest < chain->low ? nearest : chain->low, f);
+    return extend(chain, to_edges && nearest > chain->low ? chain->low : nearest, f);
 }
 
-static tw_chain above_bed(const tw_chain *chain, const tw_buffer *f)
+static tw_chain above_bed(const tw_chain *chain, const tw_buffer *f, bool to_edges)
 {
     int64_t nearest = chain->from + aligned(f->overlap->above), highest = chain->high - f->bytes;
-    return extend(chain, nearest > highest ? nearest : highest, f);
+    return extend(chain, to_edges && nearest < highest ? highest : nearest, f);
 }
 
 /* Choose sides so that a chain stays where it is instead of wandering off. Beds stand before what lies
@@ -100,7 +100,7 @@ static void choose_sides(tw_schedule *s)
             continue;
         const tw_chain *bed = &chains[f->bed];
         if (f->overlap) {
-            tw_chain down = below_bed(bed, f), up = above_bed(bed, f);
+            tw_chain down = below_bed(bed, f, s->to_edges), up = above_bed(bed, f, s->to_edges);
             bool rises = up.high - up.low < down.high - down.low;
             f->lead = bed->from - (rises ? up.from : down.from);
         }

@@ -131,11 +131,20 @@ static void drop_overlaps(tw_schedule *s)
 /* Buffers and addresses for the segments as they stand. */
 static void place_segments(tw_schedule *s)
 {
+    s->to_edges = false;
     tw_plan_joins(s);
     make_buffers(s);
     place_all(s, NODES);
     if (s->region_bytes[TW_REGION_FAST] <= tw_live_peak(s, false, NULL))
         return;
+    uint32_t nearest = s->region_bytes[TW_REGION_FAST];
+    s->to_edges = true;
+    make_buffers(s);
+    place_all(s, NODES);
+    if (s->region_bytes[TW_REGION_FAST] <= tw_live_peak(s, false, NULL))
+        return;
+    s->to_edges = s->region_bytes[TW_REGION_FAST] < nearest;
+    s->region_bytes[TW_REGION_FAST] = s->to_edges ? s->region_bytes[TW_REGION_FAST] : nearest;
     drop_overlaps(s);
     make_buffers(s);
     place_all(s, NODES);

@@ -95,6 +95,7 @@ typedef struct tw_schedule {
     tw_place *places;              /* by value->index */
     tw_window *windows;            /* by value->index */
     const bool *slow; /* by value->index: whole tensors that lie in slow memory; or null */
+    bool to_edges;    /* results over their input lie at the edges of what is shared */
     tw_join *joins;   /* by value->index, or null: what may lie inside what */
     tw_buffer *buffers;
     int buffer_count, buffer_capacity;
