@@ -15,8 +15,13 @@ static int add_buffer(tw_schedule *s, const char *name, tw_buffer_use use, uint3
                       int first, int last)
 {
     tw_grow(s->arena, &s->buffers, s->buffer_count, &s->buffer_capacity, sizeof *s->buffers);
-    s->buffers[s->buffer_count] = (tw_buffer){
-        name, use, align_up(bytes), first, last, TW_REGION_FAST, 0, false, false, -1, 0, NULL};
+    s->buffers[s->buffer_count] = (tw_buffer){.name = name,
+                                              .use = use,
+                                              .bytes = align_up(bytes),
+                                              .first = first,
+                                              .last = last,
+                                              .region = TW_REGION_FAST,
+                                              .bed = -1};
     return s->buffer_count++;
 }
 
@@ -130,8 +135,9 @@ static int overlapped_buffer(const tw_schedule *s, int index, const int *root_la
     const tw_step *step = &s->steps[index];
     const tw_node *node = step->node;
     const tw_window *window = &s->windows[node->out[0]->index];
-    if (!step->lowering.overlap.may || step->apart || step->band < step->extent ||
-        s->segments[step->segment].step_count != 1 || window->rows || window->bed)
+    if (!step->lowering.overlap.may || step->side == TW_SIDE_APART || step->band < step->extent ||
+        s->segments[step->segment].step_count != 1 || s->segments[step->segment].columns ||
+        window->rows || window->bed)
         return -1;
     int b = s->places[node->in[0]->index].buffer;
     if (b < 0 || root_last[b] > index || s->buffers[b].region != TW_REGION_FAST ||
@@ -253,6 +259,7 @@ static void place_outputs(tw_schedule *s, int index, bool in_place, const int *l
             if (bed >= 0 && begun < 0 && !tw_is_slow(s, out)) {
                 s->buffers[s->places[out->index].buffer].bed = bed;
                 s->buffers[s->places[out->index].buffer].overlap = &step->lowering.overlap;
+                s->buffers[s->places[out->index].buffer].side = step->side;
             }
         }
     }

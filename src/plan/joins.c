@@ -46,7 +46,8 @@ static bool *find_viewed(const tw_schedule *s, tw_arena *arena)
 
 static bool is_whole(const tw_schedule *s, const tw_step *step)
 {
-    return s->segments[step->segment].step_count == 1 && step->band >= step->extent;
+    return s->segments[step->segment].step_count == 1 && !s->segments[step->segment].columns &&
+           step->band >= step->extent;
 }
 
 /* The box of a whole: its offset and, where it has gaps, strides. */

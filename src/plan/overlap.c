@@ -17,6 +17,15 @@ int64_t tw_lead_bytes(int64_t lead, int64_t in, int64_t out)
     return below > above ? below : above;
 }
 
+int64_t tw_overlap_bytes(const tw_buffer *f, const tw_buffer *bed)
+{
+    if (f->side == TW_SIDE_OPEN)
+        return (int64_t)f->bytes + bed->bytes - tw_overlap_saves(f->overlap, bed->bytes, f->bytes);
+    int64_t nearest = f->side == TW_SIDE_BELOW ? f->overlap->below : -f->overlap->above;
+    nearest = nearest < 0 ? -aligned(-nearest) : aligned(nearest);
+    return tw_lead_bytes(nearest, bed->bytes, f->bytes);
+}
+
 int64_t tw_overlap_saves(const tw_overlap *overlap, int64_t in, int64_t out)
 {
     if (!overlap->may)
@@ -101,8 +110,10 @@ static void choose_sides(tw_schedule *s)
         const tw_chain *bed = &chains[f->bed];
         if (f->overlap) {
             tw_chain down = below_bed(bed, f, s->to_edges), up = above_bed(bed, f, s->to_edges);
-            bool rises = up.high - up.low < down.high - down.low;
+            bool rises = f->side == TW_SIDE_OPEN ? up.high - up.low < down.high - down.low
+                                                 : f->side == TW_SIDE_ABOVE;
             f->lead = bed->from - (rises ? up.from : down.from);
+            f->side = rises ? TW_SIDE_ABOVE : TW_SIDE_BELOW;
         }
         chains[b] = extend(bed, bed->from - f->lead, f);
     }

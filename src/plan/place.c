@@ -17,8 +17,7 @@ uint32_t tw_bed_bytes(const tw_schedule *s, const tw_buffer *upper)
     if (!bed)
         return upper->bytes;
     if (upper->overlap)
-        return upper->bytes + bed->bytes -
-               (uint32_t)tw_overlap_saves(upper->overlap, bed->bytes, upper->bytes);
+        return (uint32_t)tw_overlap_bytes(upper, bed);
     return (uint32_t)tw_lead_bytes(upper->lead, bed->bytes, upper->bytes);
 }
 

@@ -16,8 +16,8 @@ uint32_t tw_fast_total(const tw_schedule *s)
 }
 
 /* Placements tried in a search for addresses: for a variant, for each segmentation that is considered,
- * and for the one that was chosen. */
-enum { FEW_NODES = 2000, NODES = 10000, LAST_NODES = 40000 };
+ * and for the one that was chosen; TRY_NODES: for a single change of one. */
+enum { TRY_NODES = 500, FEW_NODES = 2000, NODES = 10000, LAST_NODES = 40000 };
 
 /* Addresses in every region: all that `-m` is held against. */
 static void place_all(tw_schedule *s, uint64_t nodes)
@@ -82,13 +82,13 @@ static void make_buffers(tw_schedule *s)
     tw_plan_overlaps(s);
 }
 
-/* Is the plan with these steps' results apart from their inputs smaller than `least`? */
+/* Is the plan smaller than `least` with the sides that the steps ask for? */
 static bool is_smaller(tw_schedule *s, uint32_t *least)
 {
     make_buffers(s);
     if (tw_live_peak(s, false, NULL) >= *least)
         return false;
-    place_all(s, FEW_NODES);
+    place_all(s, TRY_NODES);
     if (s->region_bytes[TW_REGION_FAST] >= *least)
         return false;
     *least = s->region_bytes[TW_REGION_FAST];
@@ -103,33 +103,40 @@ static bool lies_over_input(const tw_schedule *s, int step)
     return b && b->overlap && b->bed >= 0 && b->first == step;
 }
 
-/* Ties between addresses may cost more than results over their input save: leave out those without which
- * the plan takes less room, or all of them. */
-static void drop_overlaps(tw_schedule *s)
+static void try_side(tw_schedule *s, int step, tw_side side, uint32_t *least)
 {
-    enum { MOST_STEPS = 300, TRIES = 12 };
+    tw_side before = s->steps[step].side;
+    s->steps[step].side = side;
+    if (!is_smaller(s, least))
+        s->steps[step].side = before;
+}
+
+/* Ties between addresses may cost more than results over their input save: try the other sides, without
+ * them one by one, and without all of them. */
+static void settle_sides(tw_schedule *s)
+{
+    enum { MOST_STEPS = 64, TRIES = 8 };
     uint32_t least = s->region_bytes[TW_REGION_FAST];
     size_t steps = (size_t)s->step_count;
     int tries = s->step_count > MOST_STEPS ? TRIES : 0;
     for (int i = 0; i < s->step_count && tries < TRIES; i++) {
+        make_buffers(s);
         if (!lies_over_input(s, i))
             continue;
         tries++;
-        s->steps[i].apart = true;
-        if (!is_smaller(s, &least)) {
-            s->steps[i].apart = false;
-            make_buffers(s);
-        }
+        for (tw_side side = TW_SIDE_BELOW; side <= TW_SIDE_APART; side++)
+            try_side(s, i, side, &least);
     }
     tw_step *kept = tw_copy(s->arena, s->steps, sizeof *s->steps * steps);
     for (int i = 0; i < s->step_count; i++)
-        s->steps[i].apart = true;
+        s->steps[i].side = TW_SIDE_APART;
     if (!is_smaller(s, &least))
         memcpy(s->steps, kept, sizeof *s->steps * steps);
 }
 
-/* Buffers and addresses for the segments as they stand. */
-static void place_segments(tw_schedule *s)
+/* Buffers and addresses for the segments as they stand; with care where that could bring them below
+ * `worth` bytes of fast memory in all. */
+static void place_segments(tw_schedule *s, uint32_t worth)
 {
     s->to_edges = false;
     tw_plan_joins(s);
@@ -143,9 +150,12 @@ static void place_segments(tw_schedule *s)
     place_all(s, NODES);
     if (s->region_bytes[TW_REGION_FAST] <= tw_live_peak(s, false, NULL))
         return;
+    uint32_t gap = s->region_bytes[TW_REGION_FAST] - tw_live_peak(s, false, NULL);
+    bool cares = tw_fast_total(s) - gap < worth;
     s->to_edges = s->region_bytes[TW_REGION_FAST] < nearest;
     s->region_bytes[TW_REGION_FAST] = s->to_edges ? s->region_bytes[TW_REGION_FAST] : nearest;
-    drop_overlaps(s);
+    if (cares)
+        settle_sides(s);
     make_buffers(s);
     place_all(s, NODES);
 }
@@ -191,32 +201,37 @@ static void restore(tw_schedule *s, const tw_kept *kept)
         tw_copy(s->arena, kept->segments, sizeof *s->segments * (size_t)kept->segment_count);
     s->segment_count = kept->segment_count;
     s->slow = kept->slow;
-    place_segments(s);
+    place_segments(s, UINT32_MAX);
+}
+
+static void leave_out_beds(tw_schedule *s)
+{
+    for (int v = 0; v < s->graph->value_count; v++)
+        s->windows[v].bed = NULL;
 }
 
 /* Ties between addresses may cost more than beds save: leave out those without which the plan takes less
- * room. */
+ * room, or all of them. */
 static void drop_beds(tw_schedule *s)
 {
+    enum { TRIES = 12 };
     uint32_t least = s->region_bytes[TW_REGION_FAST];
-    for (int v = 0; v < s->graph->value_count; v++) {
+    int tries = 0;
+    for (int v = 0; v < s->graph->value_count && tries < TRIES; v++) {
         tw_window *w = &s->windows[v];
         const tw_value *bed = w->bed;
-        if (!bed || least <= tw_live_peak(s, false, NULL))
+        if (!bed)
             continue;
+        tries++;
         w->bed = NULL;
-        make_buffers(s);
-        if (tw_live_peak(s, false, NULL) < least) {
-            place_all(s, FEW_NODES);
-            if (s->region_bytes[TW_REGION_FAST] < least) {
-                least = s->region_bytes[TW_REGION_FAST];
-                continue;
-            }
-        }
-        w->bed = bed;
-        make_buffers(s);
+        w->bed = is_smaller(s, &least) ? NULL : bed;
     }
-    place_segments(s);
+    size_t bytes = sizeof *s->windows * (size_t)s->graph->value_count;
+    tw_window *kept = tw_copy(s->arena, s->windows, bytes);
+    leave_out_beds(s);
+    if (!is_smaller(s, &least))
+        memcpy(s->windows, kept, bytes);
+    place_segments(s, UINT32_MAX);
 }
 
 static bool keep_if_less(const tw_schedule *s, tw_kept *least, tw_arena *arena)
@@ -236,7 +251,7 @@ static bool try_budget(tw_schedule *s, tw_search *search, int64_t budget, tw_kep
         int64_t limit = budget - s->region_bytes[TW_REGION_STATE] - (int64_t)sizeof(tw_context);
         if (!tw_search_apply(search, limit, prefer, s))
             continue;
-        place_segments(s);
+        place_segments(s, least->total);
         better |= keep_if_less(s, least, arena);
     }
     return better;
@@ -261,7 +276,7 @@ static void find_least(tw_schedule *s, tw_search *search, tw_kept *least, tw_are
             continue; /* it would answer the same */
         if (!tw_search_apply(search, INT64_MAX, prefer, s))
             continue;
-        place_segments(s);
+        place_segments(s, least->total);
         if (tries >= BEDS_AT && s->region_bytes[TW_REGION_FAST] > tw_live_peak(s, false, NULL))
             drop_beds(s);
         better = keep_if_less(s, least, arena);
@@ -279,22 +294,38 @@ static void find_least(tw_schedule *s, tw_search *search, tw_kept *least, tw_are
 
 /* The preferred segmentation within the budget. The search counts bytes, the addresses may lose a few
  * to gaps: then it is asked again for as much less. */
-static bool search_within(tw_schedule *s, tw_search *search, const tw_compile_options *options)
+static bool search_budget(tw_schedule *s, tw_search *search, const tw_memories *m, tw_prefer prefer)
 {
-    const tw_memories *m = &options->memories;
     int64_t limit = INT64_MAX;
     if (m->fast.bounded)
         limit =
             (int64_t)m->fast.bytes - s->region_bytes[TW_REGION_STATE] - (int64_t)sizeof(tw_context);
     for (int tries = 0; tries < 8 && limit > 0; tries++) {
-        if (!tw_search_apply(search, limit, options->prefer, s))
+        if (!tw_search_apply(search, limit, prefer, s))
             return false;
-        place_segments(s);
+        place_segments(s, UINT32_MAX);
         if (is_within(s, m))
             return true;
         limit -= (int64_t)tw_fast_total(s) - m->fast.bytes;
     }
     return false;
+}
+
+/* Placed, what costs least may take less than what takes a little less by its price: then it is better. */
+static bool search_within(tw_schedule *s, tw_search *search, const tw_compile_options *options,
+                          tw_arena *arena)
+{
+    const tw_memories *m = &options->memories;
+    tw_kept balanced;
+    if (!search_budget(s, search, m, options->prefer))
+        return false;
+    if (options->prefer != TW_PREFER_BALANCED ||
+        s->region_bytes[TW_REGION_FAST] <= tw_live_peak(s, false, NULL))
+        return true;
+    keep(s, &balanced, arena);
+    if (!search_budget(s, search, m, TW_PREFER_SPEED) || tw_fast_total(s) > balanced.total)
+        restore(s, &balanced);
+    return true;
 }
 
 /* What each point of the search takes when it is placed; those that another beats are left out. */
@@ -307,7 +338,7 @@ static void find_pareto(tw_schedule *s, tw_search *search)
     for (int i = 0; i < count; i++) {
         if (!tw_search_apply(search, points[i].peak, TW_PREFER_SPEED, s))
             continue;
-        place_segments(s);
+        place_segments(s, 0);
         uint32_t total = tw_fast_total(s);
         while (s->pareto_count && s->pareto[s->pareto_count - 1].budget >= total)
             s->pareto_count--;
@@ -491,7 +522,7 @@ static bool plan_columns(tw_schedule *s, tw_search *search, const tw_compile_opt
     s->smallest_budget = least.total;
     if (!options->memories.fast.bounded || least.total > options->memories.fast.bytes)
         return false;
-    if (options->prefer != TW_PREFER_MEMORY && search_within(s, search, options))
+    if (options->prefer != TW_PREFER_MEMORY && search_within(s, search, options, arena))
         return true;
     restore(s, &least);
     return is_within(s, &options->memories);
@@ -510,7 +541,8 @@ static bool plan_rolling(tw_schedule *s, const tw_compile_options *options, tw_a
     s->smallest_budget = s->smallest_by_rows = least.total;
     if (options->pareto)
         find_pareto(s, search);
-    bool within_rows = options->prefer != TW_PREFER_MEMORY && search_within(s, search, options);
+    bool within_rows =
+        options->prefer != TW_PREFER_MEMORY && search_within(s, search, options, arena);
     tw_kept chosen = least;
     if (within_rows)
         keep(s, &chosen, arena);
@@ -594,7 +626,7 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
     tw_plan_buffers(s, false);
     s->layerwise = tw_live_peak(s, true, NULL);
     if (options->random_bands) {
-        place_segments(s);
+        place_segments(s, UINT32_MAX);
         s->smallest_budget = s->smallest_by_rows = tw_fast_total(s);
         spill(s, &options->memories);
         s->fits = is_within(s, &options->memories);
@@ -608,6 +640,8 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
     if (!s->smallest_budget)
         return refuse_by_rows(options, diag);
     account(s);
+    if (s->fits && s->region_bytes[TW_REGION_SLOW] == 0 && s->total < s->smallest_budget)
+        s->smallest_budget = s->total; /* more placements were tried for this one */
     tw_plan_traffic(s);
     s->bound = tw_live_peak(s, false, &s->bound_step);
     if (s->region_bytes[TW_REGION_FAST] > INT32_MAX)

@@ -7,6 +7,9 @@
 #include "backends/backend.h"
 #include "tilewright/compiler.h"
 
+/* Where a result lies to the input of the call that makes it. */
+typedef enum tw_side { TW_SIDE_OPEN, TW_SIDE_BELOW, TW_SIDE_ABOVE, TW_SIDE_APART } tw_side;
+
 /* A range of bytes over a range of steps. */
 typedef struct tw_buffer {
     const char *name;
@@ -18,6 +21,7 @@ typedef struct tw_buffer {
     bool is_input, is_output;
     int bed;      /* the buffer whose consumed bytes this one's take the place of, or -1 */
     int64_t lead; /* bytes by which it begins before its bed; negative: behind its beginning */
+    tw_side side; /* of its bed, where it has an overlap */
     const tw_overlap *overlap; /* where its bed is the input of the one call that makes it: what its
                                   kernel allows; else null */
 } tw_buffer;
@@ -51,7 +55,7 @@ typedef struct tw_step {
     bool accumulates;
     bool at_once; /* all rows in one firing */
     bool alone;   /* it has an output that is complete only at its end: it rolls with nobody */
-    bool apart;   /* its result is not to lie over its input */
+    tw_side side; /* where its result is to lie to its input: anywhere, or as said */
     bool joined;  /* it joins or cuts, and the parts lie inside the whole: it moves nothing */
     tw_rowmap map[TW_MAX_OPERANDS]; /* of the inputs */
     bool columns;                   /* it can be cut by columns, and the maps of these are there */

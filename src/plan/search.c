@@ -375,7 +375,7 @@ static bool write_segments(tw_search *s, const int *chosen, tw_schedule *out)
             run->from, run->to - run->from, out->steps[run->from].axis, run->band < 0, 0, -1};
         for (int i = run->from; i < run->to; i++) {
             out->steps[i].segment = count;
-            out->steps[i].apart = false;
+            out->steps[i].side = TW_SIDE_OPEN;
             out->steps[i].band = out->steps[i].extent > 0 ? out->steps[i].extent : 1;
         }
         if (run->band && !settle(s, run, out)) {
