@@ -42,6 +42,7 @@ const kilobytes = (n) => n >= 1024 ? +(n / 1024).toFixed(n >= 102400 ? 0 : 1) + 
 /* Long names by their two ends. */
 const brief = (text, most = 44) => text.length <= most ? text : text.slice(0, most / 2 - 2) + "…" + text.slice(text.length - most / 2 + 1);
 const isAre = (n, one, many) => count(n) + " " + (n === 1 ? one : many);
+const bandOf = (g) => g.band_columns ? isAre(g.band_columns, "column", "columns") : isAre(g.band_rows, "row", "rows");
 const shapeOf = (s) => s.shape.length ? s.shape.join("×") : "scalar";
 const nameOf = (s) => visible(s.name) || s.operator;
 const classOf = (b) => b.use.replace(" ", "-");
@@ -141,7 +142,7 @@ function drawBrackets(svg, top, bottom) {
     const a = view.x[g.first_step] + 1.5, b = view.x[g.first_step + g.step_count] - 1.5;
     svg.append(draw("rect", {class: "band", x: a, y: top, width: Math.max(1, b - a), height: bottom - top}),
       draw("path", {class: "bracket", d: `M${a} ${top - 4}v-5H${b}v5`}));
-    const rows = g.band_rows === 1 ? "1 row" : g.band_rows + " rows", label = fitOne(["rolls by " + rows, rows, String(g.band_rows)], (b - a) / 1.12);
+    const band = bandOf(g), label = fitOne(["rolls by " + band, band, band.split(" ")[0]], (b - a) / 1.12);
     if (label) svg.append(draw("text", {class: "bracket-label", x: (a + b) / 2, y: top - 14, "text-anchor": "middle"}, label));
   }
 }
@@ -459,7 +460,7 @@ function showSegments() {
     ["runs", (g) => g.kind, (g) => el("span", {class: "pill " + g.kind}, g.kind), true],
     ["from", (g) => nameOf(steps[g.first_step]), (g) => cut(nameOf(steps[g.first_step])), true],
     ["to", (g) => nameOf(steps[g.first_step + g.step_count - 1]), (g) => cut(nameOf(steps[g.first_step + g.step_count - 1])), true],
-    ["axis", (g) => g.axis], ["rows", (g) => g.band_rows], ["calls", (g) => sum(of(g), (s) => s.calls)], ["peak bytes", (g) => g.bytes],
+    ["axis", (g) => g.axis], ["by", (g) => g.band_columns || g.band_rows, bandOf], ["calls", (g) => sum(of(g), (s) => s.calls)], ["peak bytes", (g) => g.bytes],
     ["flash read", (g) => sum(of(g), (s) => read(s, "flash"))],
     ["est. time", time, (g) => el("span", null, share(time(g), report.cycles), meter(time(g), report.cycles))],
   ], segments, null, null);
