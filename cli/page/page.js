@@ -365,7 +365,7 @@ function showLimits() {
   box.append(el("p", {class: "limit"}, "Memory is fullest at ", el("strong", null, "step " + at), ", ", el("bdi", {title: nameOf(s)}, brief(nameOf(s))), " (" + s.operator + "). Largest there: ", el("bdi", null, largest.join(", ")), "."));
   const list = report.limits.lower.map((r) => r.name !== undefined
     ? el("li", null, el("code", null, r.option + " " + visible(r.name)), " – it is there whole, with " + bytes(r.bytes) + "; the firmware could pass it row by row")
-    : el("li", null, el("code", null, r.option), " – would take " + bytes(r.bytes)));
+    : el("li", null, el("code", null, r.option === "-m" ? "-m " + r.bytes : r.option), " – would take " + bytes(r.bytes)));
   if (report.slow.bytes && report.smallest_budget) list.push(el("li", null, el("code", null, "-m " + report.smallest_budget), " – needs no slow memory"));
   if (report.bound && report.bound < report.memory.total - report.slow.bytes)
     list.push(el("li", null, "No assignment of addresses can go below " + bytes(report.bound) + " in this order."));

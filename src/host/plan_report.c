@@ -34,12 +34,16 @@ static void add_buffer(tw_reader *r, tw_report_buffer buffer)
 
 /* ---- tensors ---- */
 
-/* Bytes kept of a tensor that a segment reads or writes. */
-static uint32_t kept_bytes(const tw_tensor *t, uint32_t axis)
+/* Bytes kept of a tensor that a segment reads or writes: of rows, or of pixels by columns. */
+static uint32_t kept_bytes(const tw_tensor *t, const tw_plan_segment *p)
 {
     uint32_t bytes = tw_tensor_bytes(t);
-    int32_t extent = tw_extent(t, axis);
-    return t->window == 0 || extent == 0 ? bytes : bytes / (uint32_t)extent * t->window;
+    int32_t extent = tw_extent(t, p->axis);
+    if (t->window == 0 || extent == 0)
+        return bytes;
+    bytes /= (uint32_t)extent;
+    extent = p->columns ? tw_extent(t, p->axis + 1) : 1;
+    return extent ? bytes / (uint32_t)extent * t->window : 0;
 }
 
 /* The steps of the segments that use each tensor, and the bytes kept of it. */
@@ -59,7 +63,7 @@ static void find_lives(tw_reader *r, tw_report_buffer *life)
             if (b->bytes == 0)
                 b->first_step = p->first_step;
             b->last_step = p->first_step + p->step_count - 1;
-            b->bytes = kept_bytes(&m->tensors[index], p->axis);
+            b->bytes = kept_bytes(&m->tensors[index], p);
         }
     }
 }
@@ -188,7 +192,7 @@ static void read_step(tw_reader *r, uint32_t index, uint32_t segment)
         step->rank = out->rank;
         memcpy(step->dim, out->dim, sizeof step->dim);
     }
-    step->band_rows = s->band;
+    step->band_rows = r->m->segments[segment].columns ? 1 : s->band;
     step->scratch = s->scratch_bytes;
     step->memory = s->memory_bytes;
     step->constant_bytes = constant_bytes(r->m, s);
@@ -207,10 +211,11 @@ static void read_segment(tw_reader *r, uint32_t index)
     g->first_step = p->first_step;
     g->step_count = p->step_count;
     g->axis = p->axis;
-    g->band_rows = r->m->steps[p->first_step].band;
+    g->band_rows = p->columns ? 1 : r->m->steps[p->first_step].band;
+    g->columns = p->columns ? r->m->steps[p->first_step].band : 0;
     int32_t rows =
         r->steps[p->first_step].rank > (int)p->axis ? r->steps[p->first_step].dim[p->axis] : 1;
-    g->rolling = p->step_count > 1 || g->band_rows < (uint32_t)rows;
+    g->rolling = p->step_count > 1 || p->columns || g->band_rows < (uint32_t)rows;
 }
 
 /* Bytes of the region that are covered at a step: buffers may lie over one another. */
