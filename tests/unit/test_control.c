@@ -1,6 +1,5 @@
 /* Branches and loops that are decided while the network runs: values against what C computes, whole and
  * in random bands, in slices, at their limits. */
-#define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
