@@ -139,12 +139,20 @@ static void test_stream(void **state)
     check_own("stream", true, 15);
 }
 
+/* scripts/fixtures/tflite_control.py */
+static void test_control(void **state)
+{
+    (void)state;
+    check_own("control", true, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_models),  cmocka_unit_test(test_operators),
         cmocka_unit_test(test_windows), cmocka_unit_test(test_layers),
         cmocka_unit_test(test_stream),
+        cmocka_unit_test(test_control),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
