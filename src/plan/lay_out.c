@@ -123,7 +123,7 @@ static bool has_results(const tw_node *node)
 /* The branch is known after all. */
 static bool lay_out_chosen(lay_out *l, tw_node *node)
 {
-    tw_value *out[TW_MAX_NODE_OPERANDS];
+    tw_value *out[TW_MAX_NODE_OPERANDS] = {NULL};
     tw_graph *body = node->body[*(const uint8_t *)node->in[0]->data ? 0 : 1];
     hand_in(body, node->in + 1);
     if (!lay_out_body(l, body, out))
@@ -136,9 +136,11 @@ static bool lay_out_chosen(lay_out *l, tw_node *node)
 
 static bool lay_out_if(lay_out *l, tw_node *node)
 {
-    tw_value *out[TW_MAX_NODE_OPERANDS];
+    tw_value *out[TW_MAX_NODE_OPERANDS] = {NULL};
     if (!has_results(node))
         return true;
+    if (!node->in[0])
+        return false; /* never: the checker has seen it */
     if (node->in[0]->data)
         return lay_out_chosen(l, node);
     int yes = add_control(l, TW_CONTROL_IF, node->in[0], 0);
@@ -177,6 +179,8 @@ static bool begin_carried(lay_out *l, tw_node *node, tw_value **operands, bool *
     for (int i = 0; i < node->in_count; i++) {
         tw_value *place = i < node->out_count ? node->out[i] : NULL;
         operands[i] = node->in[i];
+        if (!operands[i])
+            return false; /* never: the checker has seen it */
         if (is_unchanged(node, i)) {
             if (place && !stand_for(l, place, node->in[i]))
                 return false;
@@ -226,7 +230,8 @@ static bool ask(lay_out *l, tw_node *node, tw_value **condition)
 
 static bool lay_out_while(lay_out *l, tw_node *node)
 {
-    tw_value *operands[TW_MAX_NODE_OPERANDS], *out[TW_MAX_NODE_OPERANDS], *condition = NULL;
+    tw_value *operands[TW_MAX_NODE_OPERANDS] = {NULL}, *out[TW_MAX_NODE_OPERANDS] = {NULL};
+    tw_value *condition = NULL;
     const int32_t most = ((const tw_loop_attributes *)node->attributes)->most;
     bool carries;
     if (!begin_carried(l, node, operands, &carries))
