@@ -151,8 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_models),  cmocka_unit_test(test_operators),
         cmocka_unit_test(test_windows), cmocka_unit_test(test_layers),
-        cmocka_unit_test(test_stream),
-        cmocka_unit_test(test_control),
+        cmocka_unit_test(test_stream),  cmocka_unit_test(test_control),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
