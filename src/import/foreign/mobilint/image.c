@@ -260,6 +260,10 @@ static bool read_all_pads(tw_foreign_node *n, int rank, int64_t *before, int64_t
     if (list.count != 2 * rank)
         return TW_FOREIGN_FAIL(n, "the attribute padding_list has %d entries, not %d", list.count,
                                2 * rank);
+    for (int i = 0; i < list.count; i++)
+        if (list.v[i] < -INT32_MAX || list.v[i] > INT32_MAX)
+            return TW_FOREIGN_FAIL(n, "the attribute padding_list has the entry %lld",
+                                   (long long)list.v[i]);
     for (int k = 0; k < rank; k++) {
         const bool differs = before[k] != list.v[k] || after[k] != list.v[rank + k];
         if (given && differs)
