@@ -74,7 +74,8 @@ static void lane_s8(const tw_call *call, const tw_lane *l)
             const int32_t y =
                 tw_requantize((int32_t)((uint32_t)kept << t->left), t->multiplier, t->shift);
             *(int8_t *)(void *)(l->to + at * l->to_step) =
-                (int8_t)tw_clamp_s32(y + out_zero, call->clamp_low.s32, call->clamp_high.s32);
+                (int8_t)tw_clamp_s32(tw_clamp_s32(y, INT16_MIN, INT16_MAX) + out_zero,
+                                     call->clamp_low.s32, call->clamp_high.s32);
         }
     }
 }
