@@ -296,7 +296,7 @@ static void print_line(const tw_printer *printer, const char *word, const tw_val
     start_line(printer);
     fprintf(printer->file, "%-6s ", word);
     print_value_name(printer->file, value);
-    if (value->is_input && *word == 'i')
+    if (*word == 'i')
         print_type(printer->file, value);
     fputc('\n', printer->file);
 }
