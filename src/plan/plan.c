@@ -522,7 +522,9 @@ static bool plan_columns(tw_schedule *s, tw_search *search, const tw_compile_opt
     s->smallest_budget = least.total;
     if (!options->memories.fast.bounded || least.total > options->memories.fast.bytes)
         return false;
-    if (options->prefer != TW_PREFER_MEMORY && search_within(s, search, options, arena))
+    /* Columns are paid for in time: no more of them than the budget asks for. */
+    if (search_budget(s, search, &options->memories,
+                      options->prefer == TW_PREFER_MEMORY ? TW_PREFER_BALANCED : options->prefer))
         return true;
     restore(s, &least);
     return is_within(s, &options->memories);

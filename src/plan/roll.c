@@ -361,6 +361,8 @@ bool tw_roll_tighten(tw_roll *r, tw_roll_run *run, tw_arena *arena)
         if (costly < 0)
             break;
         done[costly] = true;
+        if (r->quick && r->streams[costly].exact)
+            continue;
         int32_t low = 1, high = r->streams[costly].rows; /* high works */
         while (low < high) {
             int32_t middle = (low + high) / 2;

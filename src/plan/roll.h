@@ -41,6 +41,7 @@ typedef struct tw_roll_stream {
     int32_t width; /* rows of a source come by so many; else 1 */
     bool whole;    /* read after the segment too: every row stays */
     int over;      /* the stream whose rows its own replace in place, or -1 */
+    bool exact;    /* as many rows as one firing of its reader needs: no fewer will do */
     int32_t rows;  /* the answer: rows kept. Of a stream that lies over another: as that one */
     /* filled in by tw_roll_index */
     const tw_roll_reader *readers; /* ascending by step */
@@ -69,6 +70,7 @@ typedef struct tw_roll {
     int stream_count;
     int32_t source_band; /* rows by which a source advances */
     bool columns;        /* pixels are counted, not rows */
+    bool quick;          /* windows that are exact are not tightened further */
     tw_roll_bed bed;
     tw_roll_fired fired; /* or null */
     void *fired_user;

@@ -371,6 +371,7 @@ bool tw_scene_estimate(const tw_scene *scene, int from, int32_t band, tw_roll *r
         }
         const tw_scene_window *w = window_of(scene, of[i], from + last_step(roll, i), band);
         s->rows = w->rows;
+        s->exact = w->exact;
         exact &= w->exact;
     }
     return exact;

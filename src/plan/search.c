@@ -309,6 +309,7 @@ static bool settle(tw_search *s, tw_stretch *run, tw_schedule *out)
         tw_scene_estimate(s->scene, run->from, run->band, &roll, of);
         if (run->bedded)
             bed = tw_scene_bed(s->scene, run->from, run->to, &roll, arena);
+        roll.quick = roll.columns; /* smaller windows would be made of smaller calls */
         ok = tw_roll_tighten(&roll, &did, arena);
     }
     if (ok) {
