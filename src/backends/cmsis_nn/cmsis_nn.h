@@ -14,7 +14,11 @@
  * null where it does not. */
 static inline const char *tw_cmsis_nn_slow(const tw_native_node *n, uint32_t slow_on)
 {
-    return (n->cpus & slow_on) ? "the portable kernel is faster on processors without MVE" : NULL;
+    if (!(n->cpus & slow_on))
+        return NULL;
+    return slow_on == TW_CMSIS_NN_PLAIN
+               ? "the portable kernel is faster on processors without DSP extension"
+               : "the portable kernel is faster on processors without MVE";
 }
 enum { TW_CMSIS_NN_WITHOUT_MVE = TW_CMSIS_NN_PLAIN | TW_CMSIS_NN_DSP };
 

@@ -42,7 +42,7 @@ static const char *can(const tw_native_node *n)
         return "one output row of several input rows: bands of columns would have gaps";
     return tw_cmsis_nn_conv_scratch(taps_of(n->node), n->cpus) == UINT32_MAX
                ? "a kernel of more than 2 GB"
-               : NULL;
+               : tw_cmsis_nn_slow(n, TW_CMSIS_NN_PLAIN);
 }
 
 static uint32_t scratch(const tw_native_node *n, const tw_native_band *band)

@@ -83,7 +83,7 @@ static const char *can_3x3(const tw_native_node *n)
     const int32_t stride = a->stride.count ? a->stride.v[1] : 1;
     const int32_t pad = a->pad_begin.count ? a->pad_begin.v[1] : 0;
     return pad <= 1 && (int64_t)(y->dim[2] - 1) * stride - pad + 1 < x->dim[2]
-               ? NULL
+               ? tw_cmsis_nn_slow(n, TW_CMSIS_NN_PLAIN)
                : "a window whose middle column is padding";
 }
 

@@ -17,7 +17,8 @@ static const char *can(const tw_native_node *n)
     if (tw_shape_elements(y) == y->dim[y->rank - 1])
         return "a single output pixel: its bands are channels, which the library does not cut";
     why = tw_native_bands(n, &lists, a->kernel.v);
-    return why ? why : tw_native_touch(n, &lists, a->kernel.v);
+    why = why ? why : tw_native_touch(n, &lists, a->kernel.v);
+    return why ? why : tw_cmsis_nn_slow(n, TW_CMSIS_NN_PLAIN);
 }
 
 static const char *can_average(const tw_native_node *n)

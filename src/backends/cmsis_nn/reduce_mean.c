@@ -20,7 +20,7 @@ static const char *can(const tw_native_node *n)
     for (int i = 1; i < 4; i++)
         if (x->dim[i] < 1 || x->dim[i] > INT16_MAX)
             return "an extent is 0 or above 32767";
-    return NULL;
+    return tw_cmsis_nn_slow(n, TW_CMSIS_NN_PLAIN);
 }
 
 static uint32_t scratch(const tw_native_node *n, const tw_native_band *band)

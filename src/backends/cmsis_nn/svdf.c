@@ -26,7 +26,8 @@ static const char *can(const tw_native_node *n)
     if (a->rank > INT16_MAX || tw_shape_elements(&n->node->in[FEATURE]->shape) == 0 ||
         n->node->out[0]->shape.dim[0] == 0)
         return "an extent of 0, or a rank above 32767";
-    return bytes_of(n) <= INT32_MAX ? NULL : "sums of more than 2 GB";
+    return bytes_of(n) <= INT32_MAX ? tw_cmsis_nn_slow(n, TW_CMSIS_NN_PLAIN)
+                                    : "sums of more than 2 GB";
 }
 
 static uint32_t scratch(const tw_native_node *n, const tw_native_band *band)
