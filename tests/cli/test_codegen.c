@@ -414,6 +414,10 @@ static void test_usage(void **state)
     expect_status(tw_process("codegen tiny.twp -o fw --format directly"), 2);
     expect_status(tw_process("codegen tiny.twp -o fw --steps 3"), 2);
     expect_status(tw_process("codegen tiny.twp -o fw --backend nonsense"), 2);
+    expect_status(tw_process("codegen tiny.twp -o fw --backend reference,cmsis-nn"), 2);
+    tw_result refused = tw_process("codegen tiny.twp -o fw --backend cmsis-nn:m4");
+    expect_status(refused, 1);
+    expect_text(refused.err, "compile MODEL --backend reference,cmsis-nn:m4 -o tiny.twp");
     tw_result r = tw_process("codegen tiny.twp -o fw --project nonsense");
     expect_status(r, 2);
     expect_text(r.err, "cmake");
