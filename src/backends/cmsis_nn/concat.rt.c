@@ -80,7 +80,7 @@ static tw_status run(const tw_call *call)
             return TW_E_SCHEDULE;
         from += (ptrdiff_t)skip * x->tensor->stride[x->axis];
         for (done = 0; done < rows; done += n) { /* counts are of 16 bits */
-            n = rows - done < UINT16_MAX ? (int32_t)rows - done : UINT16_MAX;
+            n = rows - done < UINT16_MAX ? (int32_t)rows - done : (int32_t)UINT16_MAX;
             arm_concatenation_s8_x(
                 from + (ptrdiff_t)done * (ptrdiff_t)part, (uint16_t)part, (uint16_t)n, 1, 1,
                 (int8_t *)y->data + (ptrdiff_t)done * (ptrdiff_t)row, (uint16_t)row, offset);
