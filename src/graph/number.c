@@ -113,9 +113,10 @@ static void print_float(int format, const void *element, char text[TW_NUMBER_TEX
             break;
     }
     /* 10 is as short as 1e+01, and no less exact. */
+    static const char *const whole[] = {"%.1g", "%.2g", "%.3g", "%.4g", "%.5g"};
     const char *power = strstr(text, "e+0");
     if (power && power[3] <= '4')
-        snprintf(text, TW_NUMBER_TEXT, "%.*g", power[3] - '0' + 1, value);
+        snprintf(text, TW_NUMBER_TEXT, whole[power[3] - '0'], value);
 }
 
 static bool is_signed(tw_dtype dtype)

@@ -19,6 +19,9 @@ uint32_t tw_fast_total(const tw_schedule *s)
  * and for the one that was chosen; TRY_NODES: for a single change of one. */
 enum { TRY_NODES = 500, FEW_NODES = 2000, NODES = 10000, LAST_NODES = 40000 };
 
+/* Larger networks are planned by columns only where rows do not fit. */
+enum { COLUMNS_MOST_NODES = 200 };
+
 /* Addresses in every region: all that `-m` is held against. */
 static void place_all(tw_schedule *s, uint64_t nodes)
 {
@@ -549,7 +552,9 @@ static bool plan_rolling(tw_schedule *s, const tw_compile_options *options, tw_a
     if (within_rows)
         keep(s, &chosen, arena);
     bool within = within_rows || !m->fast.bounded || least.total <= m->fast.bytes;
-    if (plan_columns(s, search, options, arena) && !within)
+    /* Of a large network that fits, the smallest budget is told by rows: columns are another search. */
+    if ((!within || s->graph->node_count <= COLUMNS_MOST_NODES) &&
+        plan_columns(s, search, options, arena) && !within)
         return true;
     restore(s, &chosen);
     return within || plan_slow(s, options, &least, arena);
