@@ -60,8 +60,9 @@ static json_t *json_values(const tw_tensor *tensor, const uint8_t *data)
 /* Seconds from the stream's beginning to the frame's end, or, where nobody knows a rate, the run. */
 static void print_moment(const cli_frames *frames, uint64_t run)
 {
+    const uint32_t fresh = frames->hop / frames->each;
     if (frames->rate)
-        printf("%9.3f s  ", (double)(run + 1) * (frames->hop / frames->each) / frames->rate);
+        printf("%9.3f s  ", (double)(run + 1) * fresh / frames->rate);
     else
         printf("%9" PRIu64 "  ", run);
 }

@@ -49,7 +49,7 @@ if(TW_CLI)
     target_compile_options(${name} PRIVATE ${TW_HOST_FLAGS})
     target_link_libraries(${name} PRIVATE ${CMOCKA} ${JANSSON})
     add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 900
+    set_tests_properties(${name} PROPERTIES TIMEOUT 900 LABELS command
       ENVIRONMENT
       "TILEWRIGHT=${PROJECT_BINARY_DIR}/tilewright;TILEWRIGHT_SOURCE=${PROJECT_SOURCE_DIR}")
   endforeach()
@@ -60,7 +60,7 @@ function(tw_script_test name)
   set(work ${PROJECT_BINARY_DIR}/work/${name})
   file(MAKE_DIRECTORY ${work})
   add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1500
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1500 LABELS command
     ENVIRONMENT
     "TILEWRIGHT=${PROJECT_BINARY_DIR}/tilewright;DEVICE_PACK=$<TARGET_FILE:device-pack>;WORK=${work}")
 endfunction()

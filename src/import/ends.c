@@ -224,7 +224,9 @@ static void take_word(const char **at, char *word, size_t room)
         ++*at;
     while (is_word(**at) && n + 1 < room) {
         char c = *(*at)++;
-        word[n++] = is_upper(c) ? (char)(c - 'A' + 'a') : c;
+        word[n++] = c;
+        if (is_upper(c))
+            word[n - 1] = (char)(c + ('a' - 'A'));
         if (is_digit(c) != is_digit(**at) || (!is_upper(c) && is_upper(**at)))
             break;
     }

@@ -84,8 +84,8 @@ static void step(const tw_lstm_job *job, int wide, const void *x, void *h, int16
     for (int32_t k = 0; k < n; k++) {
         int16_t gate[TW_LSTM_GATES];
         for (int32_t g = 0; g < TW_LSTM_GATES; g++)
-            gate[g] = wide ? gate_s16(job, (const int16_t *)x, (const int16_t *)h, g, k)
-                           : gate_s8(job, (const int8_t *)x, (const int8_t *)h, g, k);
+            gate[g] = (int16_t)(wide ? gate_s16(job, (const int16_t *)x, (const int16_t *)h, g, k)
+                                     : gate_s8(job, (const int8_t *)x, (const int8_t *)h, g, k));
         int32_t kept = clamp_s16(rescaled(gate[TW_LSTM_FORGET] * c[k], &s->forget));
         int32_t added = clamp_s16(rescaled(gate[0] * gate[TW_LSTM_CELL], &s->input));
         int32_t cell = clamp_s16(kept + added), out;

@@ -15,9 +15,9 @@ uint32_t tw_fast_total(const tw_schedule *s)
            (uint32_t)sizeof(tw_context);
 }
 
-/* Placements tried in a search for addresses: for a variant, for each segmentation that is considered,
- * and for the one that was chosen; TRY_NODES: for a single change of one. */
-enum { TRY_NODES = 500, FEW_NODES = 2000, NODES = 10000, LAST_NODES = 40000 };
+/* Placements tried in a search for addresses: for a single change of a segmentation, for each one that is
+ * considered, and for the one that was chosen. */
+enum { TRY_NODES = 500, NODES = 1500, LAST_NODES = 40000 };
 
 /* Larger networks are planned by columns only where rows do not fit. */
 enum { COLUMNS_MOST_NODES = 200 };
@@ -205,6 +205,16 @@ static void restore(tw_schedule *s, const tw_kept *kept)
     s->segment_count = kept->segment_count;
     s->slow = kept->slow;
     place_segments(s, UINT32_MAX);
+}
+
+/* What the plan takes with the addresses that it would be given if it were chosen. */
+static void take_care(tw_schedule *s, tw_kept *kept)
+{
+    restore(s, kept);
+    if (s->region_bytes[TW_REGION_FAST] > tw_live_peak(s, false, NULL))
+        place_all(s, LAST_NODES);
+    if (tw_fast_total(s) < kept->total)
+        kept->total = tw_fast_total(s);
 }
 
 static void leave_out_beds(tw_schedule *s)
@@ -552,6 +562,12 @@ static bool plan_rolling(tw_schedule *s, const tw_compile_options *options, tw_a
     if (within_rows)
         keep(s, &chosen, arena);
     bool within = within_rows || !m->fast.bounded || least.total <= m->fast.bytes;
+    if (!within) {
+        take_care(s, &least);
+        s->smallest_budget = s->smallest_by_rows = least.total;
+        chosen.total = least.total;
+        within = least.total <= m->fast.bytes;
+    }
     /* Of a large network that fits, the smallest budget is told by rows: columns are another search. */
     if ((!within || s->graph->node_count <= COLUMNS_MOST_NODES) &&
         plan_columns(s, search, options, arena) && !within)

@@ -35,8 +35,10 @@ static double firings(const tw_roll_step *s)
 {
     if (s->band <= 0)
         return 1;
-    return s->width > 1 ? (double)(s->extent / s->width) * ceil((double)s->width / s->band)
-                        : ceil((double)s->extent / s->band);
+    if (s->width <= 1)
+        return ceil((double)s->extent / s->band);
+    const int32_t rows = s->extent / s->width;
+    return (double)rows * ceil((double)s->width / s->band);
 }
 
 /* Cycles, roughly, of a portable kernel on a small core: work, calls, bytes moved. Only ratios
