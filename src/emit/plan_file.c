@@ -168,7 +168,7 @@ static bool write_blobs(tw_writer *w, const tw_lowering *l, int section, const t
     for (int i = 0; i < l->blob_count; i++) {
         tw_plan_blob b = {0, l->blob[i].bytes};
         bool known = false;
-        for (int k = 0; other && k < other->blob_count && !known; k++)
+        for (int k = 0; other && others && k < other->blob_count && !known; k++)
             if (other->blob[k].data == l->blob[i].data && others[k].bytes == b.bytes) {
                 b.offset = others[k].offset;
                 known = true;

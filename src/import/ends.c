@@ -264,7 +264,7 @@ static void reduce(const char *name, char *reduced, size_t room)
 static bool names_match(const char *a, const char *b)
 {
     enum { ROOM = 128 };
-    char first[ROOM], second[ROOM];
+    char first[ROOM] = "", second[ROOM] = "";
     reduce(a, first, ROOM);
     reduce(b, second, ROOM);
     size_t n = strlen(first), m = strlen(second), less = n < m ? n : m;

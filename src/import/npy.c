@@ -153,7 +153,7 @@ static bool read_header(tw_npy *h)
 static void reorder(const tw_shape *shape, const uint8_t *from, uint8_t *to)
 {
     size_t size = tw_dtype_bytes(shape->dtype);
-    int64_t count = tw_shape_elements(shape), step[TW_MAX_RANK];
+    int64_t count = tw_shape_elements(shape), step[TW_MAX_RANK] = {0};
     int32_t index[TW_MAX_RANK] = {0};
     int64_t stride = 1;
     for (int a = 0; a < shape->rank; a++) {

@@ -44,9 +44,10 @@ static cmsis_nn_conv_params params_of(const tw_call *call, const tw_window_spans
 static tw_status check(const tw_call *call, uint64_t *work)
 {
     tw_window_spans window;
-    const tw_tensor *w = call->in_count > 1 ? call->in[1].tensor : NULL;
+    const tw_tensor *w;
     if (!check_common(call, &window, work))
         return TW_E_CHECK;
+    w = call->in[1].tensor;
     if (call->scratch_bytes <
         tw_cmsis_nn_conv_scratch((int64_t)window.axis[0].kernel * window.axis[1].kernel *
                                      w->dim[w->rank - 1],

@@ -34,6 +34,15 @@ static tw_status check(const tw_call *call, uint64_t *work)
                : TW_E_CHECK;
 }
 
+/* Is every operand there whole? */
+static int all_whole(const tw_call *call, int gives_state)
+{
+    return tw_is_whole(&call->in[X]) && tw_is_whole(&call->in[FEATURE]) &&
+           tw_is_whole(&call->in[TIME]) && tw_is_whole(&call->in[STATE]) &&
+           (!call->in[BIAS].tensor || tw_is_whole(&call->in[BIAS])) && tw_is_whole(&call->out[0]) &&
+           (!gives_state || tw_is_whole(&call->out[1]));
+}
+
 static tw_status run(const tw_call *call)
 {
     const tw_svdf_attributes *a = (const tw_svdf_attributes *)call->attributes;
@@ -48,13 +57,8 @@ static tw_status run(const tw_call *call)
     cmsis_nn_svdf_params params;
     cmsis_nn_per_tensor_quant_params in_scale, out_scale;
     cmsis_nn_dims input, states, features, times, bias, output;
-    uint32_t i;
-    for (i = 0; i < call->in_count; i++)
-        if (call->in[i].tensor && !tw_is_whole(&call->in[i]))
-            return TW_E_SCHEDULE;
-    for (i = 0; i < call->out_count; i++)
-        if (call->out[i].tensor && !tw_is_whole(&call->out[i]))
-            return TW_E_SCHEDULE;
+    if (!all_whole(call, kept == 0))
+        return TW_E_SCHEDULE;
     if (memory != call->in[STATE].data)
         memmove(memory, call->in[STATE].data, bytes);
     sums.buf = scratch + (kept + 3u) / 4u * 4u;
