@@ -289,7 +289,7 @@ static bool add_input(tw_tfl_import *import, uint32_t index)
     input->quant = quant;
     if (!tw_fix_given_input(import->b.graph, input, import->b.options, import->b.diag))
         return false;
-    if (!is_shifted(tensor))
+    if (quant.count == 0 || !is_shifted(tensor))
         return true;
     input->quant = tw_quant_per_tensor(import->b.arena, quant.scale[0], quant.zero_point[0] + 128);
     import->b.node = name;
