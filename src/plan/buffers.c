@@ -137,7 +137,7 @@ static int overlapped_buffer(const tw_schedule *s, int index, const int *root_la
     const tw_window *window = &s->windows[node->out[0]->index];
     if (!step->lowering.overlap.may || step->side == TW_SIDE_APART || step->band < step->extent ||
         s->segments[step->segment].step_count != 1 || s->segments[step->segment].columns ||
-        window->rows || window->bed)
+        window->rows || window->bed || !node->in[0])
         return -1;
     int b = s->places[node->in[0]->index].buffer;
     if (b < 0 || root_last[b] > index || s->buffers[b].region != TW_REGION_FAST ||
