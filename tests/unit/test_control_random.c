@@ -55,7 +55,9 @@ static body *make_body(uint64_t *random, int inputs, int outputs, int depth)
     const int count = below(random, depth ? MOST_STATEMENTS / 2 : MOST_STATEMENTS) + !depth;
     for (int n = 0; n < count; n++) {
         statement *s = &b->s[b->statements++];
-        s->kind = depth < DEPTH && below(random, 3) == 0 ? 1 + below(random, 2) : ARITHMETIC;
+        s->kind = ARITHMETIC;
+        if (depth < DEPTH && below(random, 3) == 0)
+            s->kind = below(random, 2) == 0 ? BRANCH : LOOP;
         s->op = below(random, 5);
         s->operands = s->kind == ARITHMETIC ? 2 : 1 + below(random, MOST_OPERANDS);
         for (int i = 0; i < s->operands; i++)
