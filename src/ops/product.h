@@ -124,7 +124,8 @@ static inline ptrdiff_t tw_steps(int32_t count, int32_t stride)
 /* Is all of a view's tensor present? */
 static inline int tw_is_whole(const tw_view *v)
 {
-    return v->row == 0 && (v->tensor->rank == 0 || v->rows == v->tensor->dim[v->axis]);
+    return v->row == 0 && v->columns == 0 &&
+           (v->tensor->rank == 0 || v->rows == v->tensor->dim[v->axis]);
 }
 
 #endif

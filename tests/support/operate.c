@@ -467,13 +467,16 @@ int tw_operate_bands(const tw_node *node, uint64_t *state)
     }
     begin(&p, node, 0, state, false);
     if (p.lowering.overlap.may) {
-        int64_t each = tw_dtype_bytes(node->in[0]->shape.dtype);
-        const tw_overlap *o = &p.lowering.overlap;
+        /* Both keep the alignment of their elements. */
+        int64_t in = tw_dtype_bytes(node->in[0]->shape.dtype);
+        int64_t out = tw_dtype_bytes(node->out[0]->shape.dtype), each = in > out ? in : out;
+        int64_t below = (p.lowering.overlap.below + each - 1) / each * each;
+        int64_t above = (p.lowering.overlap.above + each - 1) / each * each;
         int64_t further = each * tw_operate_range(state, 0, 40);
-        run_overlapped(&p, -o->below, "as near below as may be");
-        run_overlapped(&p, o->above, "as near above as may be");
-        run_overlapped(&p, -o->below - further, "below");
-        run_overlapped(&p, o->above + further, "above");
+        run_overlapped(&p, -below, "as near below as may be");
+        run_overlapped(&p, above, "as near above as may be");
+        run_overlapped(&p, -below - further, "below");
+        run_overlapped(&p, above + further, "above");
     }
     end(&p);
     for (int axis = 0; axis < TW_MAX_RANK; axis++) {
