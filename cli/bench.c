@@ -113,12 +113,7 @@ static bool bench(tw_cli *cli, tw_session *session)
 
 static bool run(tw_cli *cli)
 {
-    cli_model model;
-    bool ok = cli_model_open(cli, cli->operands[0], NULL, &model);
-    cli_progress_end();
-    ok = ok && bench(cli, &model.session);
-    cli_model_close(&model);
-    return ok;
+    return cli_on_model(cli, bench);
 }
 
 static const tw_option_id options[] = {

@@ -75,19 +75,26 @@ static bool read_file(tw_cli *cli, const char *model, int given, tw_bindings *al
     return read;
 }
 
+/* NAME=VALUE, at the first '='. */
+static bool split(tw_cli *cli, const char *text, const char **name, const char **value)
+{
+    const char *middle = strchr(text, '=');
+    if (!middle)
+        return false;
+    *name = tw_strndup(cli->arena, text, (size_t)(middle - text));
+    *value = middle + 1;
+    return true;
+}
+
 static bool read_constants(tw_cli *cli, tw_compile_options *options)
 {
     const tw_option_values *given = &cli->options[TW_OPTION_constant];
     tw_input_value *all = tw_alloc_array(cli->arena, (size_t)given->count + 1, sizeof *all);
-    for (int i = 0; i < given->count; i++) {
-        const char *middle = strchr(given->values[i], '=');
-        if (!middle)
+    for (int i = 0; i < given->count; i++)
+        if (!split(cli, given->values[i], &all[i].name, &all[i].value))
             return cli_usage(cli,
                              "--constant %.80s: write NAME=VALUE, an input and a number or a file",
                              given->values[i]);
-        size_t n = (size_t)(middle - given->values[i]);
-        all[i] = (tw_input_value){tw_strndup(cli->arena, given->values[i], n), middle + 1};
-    }
     options->constants = all;
     options->constant_count = given->count;
     return true;
@@ -100,13 +107,11 @@ bool cli_model_ends(tw_cli *cli, const char *model, tw_compile_options *options)
     if (!read_constants(cli, options) || !read_file(cli, model, given->count, &all))
         return false;
     for (int i = 0; i < given->count; i++) {
-        const char *middle = strchr(given->values[i], '=');
-        if (!middle)
+        const char *output, *input;
+        if (!split(cli, given->values[i], &output, &input))
             return cli_usage(cli, "--state %.80s: write OUT=IN, an output and an input",
                              given->values[i]);
-        add(cli, &all,
-            tw_strndup(cli->arena, given->values[i], (size_t)(middle - given->values[i])),
-            middle + 1);
+        add(cli, &all, output, input);
     }
     options->states = all.of;
     options->state_count = all.count;

@@ -3,7 +3,6 @@
 #include "follow.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "frames.h"
 #include "graph/number.h"
@@ -19,16 +18,12 @@ static bool find_input(tw_cli *cli, const cli_job *job, uint32_t *index, const c
 {
     const char *text = cli_value(cli, TW_OPTION_follow);
     uint32_t open = 0;
+    if (cli_find_named(cli, job->session, false, text, index, path))
+        return !job->inputs[*index].data ||
+               cli_usage(cli, "input %.80s has a file and is to be followed",
+                         cli_tensor_name(cli, job->session, false, *index));
     *path = text;
     for (uint32_t i = 0; i < job->session->model.input_count; i++) {
-        const char *name = cli_tensor_name(cli, job->session, false, i);
-        size_t n = strlen(name);
-        if (strncmp(text, name, n) == 0 && text[n] == '=') {
-            *index = i;
-            *path = text + n + 1;
-            return !job->inputs[i].data ||
-                   cli_usage(cli, "input %.80s has a file and is to be followed", name);
-        }
         if (!job->inputs[i].data) {
             *index = i;
             open++;

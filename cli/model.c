@@ -120,6 +120,16 @@ void cli_model_close(cli_model *model)
     tw_compiled_free(&model->compiled);
 }
 
+bool cli_on_model(tw_cli *cli, bool (*work)(tw_cli *cli, tw_session *session))
+{
+    cli_model model;
+    bool ok = cli_model_open(cli, cli->operands[0], NULL, &model);
+    cli_progress_end();
+    ok = ok && work(cli, &model.session);
+    cli_model_close(&model);
+    return ok;
+}
+
 json_t *cli_json_memory(const tw_model *model)
 {
     const tw_plan_header *h = model->header;

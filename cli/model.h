@@ -26,6 +26,9 @@ bool cli_model_open(tw_cli *cli, const char *path, const tw_compile_options *opt
                     cli_model *model);
 void cli_model_close(cli_model *model);
 
+/* Open the first operand, do that with it, close it. */
+bool cli_on_model(tw_cli *cli, bool (*work)(tw_cli *cli, tw_session *session));
+
 /* The announced memory: {total, activations, scratch, state, context}. */
 json_t *cli_json_memory(const tw_model *model);
 

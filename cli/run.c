@@ -79,12 +79,7 @@ static bool run_session(tw_cli *cli, tw_session *session)
 
 static bool run(tw_cli *cli)
 {
-    cli_model model;
-    bool ok = cli_model_open(cli, cli->operands[0], NULL, &model);
-    cli_progress_end();
-    ok = ok && run_session(cli, &model.session);
-    cli_model_close(&model);
-    return ok;
+    return cli_on_model(cli, run_session);
 }
 
 static const tw_option_id options[] = {

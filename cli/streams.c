@@ -23,9 +23,8 @@ static uint32_t tensor_count(const tw_session *session, bool output)
     return output ? session->model.output_count : session->model.input_count;
 }
 
-/* The input or output whose name the text begins with, followed by '='; else none. */
-static bool find_named(tw_cli *cli, const tw_session *session, bool output, const char *text,
-                       uint32_t *index, const char **rest)
+bool cli_find_named(tw_cli *cli, const tw_session *session, bool output, const char *text,
+                    uint32_t *index, const char **rest)
 {
     for (uint32_t i = 0; i < tensor_count(session, output); i++) {
         const char *name = cli_tensor_name(cli, session, output, i);
@@ -70,7 +69,7 @@ bool cli_bind_files(tw_cli *cli, tw_option_id option, const tw_session *session,
     *files = bound;
     for (int i = 0; i < given->count; i++) {
         const char *path;
-        if (!find_named(cli, session, output, given->values[i], &index, &path))
+        if (!cli_find_named(cli, session, output, given->values[i], &index, &path))
             continue;
         if (bound[index])
             return cli_usage(cli, "%s %.80s is given twice", what,
@@ -79,7 +78,7 @@ bool cli_bind_files(tw_cli *cli, tw_option_id option, const tw_session *session,
     }
     for (int i = 0; i < given->count; i++) {
         const char *path = given->values[i];
-        if (find_named(cli, session, output, path, &index, &path))
+        if (cli_find_named(cli, session, output, path, &index, &path))
             continue;
         while (next < count && bound[next])
             next++;
@@ -191,7 +190,7 @@ static bool bind_links(tw_cli *cli, cli_job *job)
     cli_link *links = tw_alloc_array(cli->arena, (size_t)given->count + 1, sizeof *links);
     for (int i = 0; i < given->count; i++) {
         const char *input;
-        if (!find_named(cli, job->session, true, given->values[i], &links[i].output, &input))
+        if (!cli_find_named(cli, job->session, true, given->values[i], &links[i].output, &input))
             return cli_usage(cli, "--feed %.80s: write OUT=IN; the outputs are: %s",
                              given->values[i], all_names(cli, job->session, true));
         if (!find_by_name(cli, job->session, false, input, &links[i].input))

@@ -49,6 +49,10 @@ void cli_job_set_inputs(const cli_job *job, uint64_t step);
 /* Run all steps. Every input must have data or a link. */
 bool cli_job_run(tw_cli *cli, cli_job *job);
 
+/* The input or output whose name the text begins with, followed by '=', and what follows; false: none. */
+bool cli_find_named(tw_cli *cli, const tw_session *session, bool output, const char *text,
+                    uint32_t *index, const char **rest);
+
 /* For each input (or output) the file of `[NAME=]FILE` options, null where there is none. A file
  * without a name goes to the first one in order that has none. */
 bool cli_bind_files(tw_cli *cli, tw_option_id option, const tw_session *session, bool output,

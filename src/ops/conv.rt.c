@@ -10,7 +10,7 @@ typedef struct tw_conv_s8 {
     tw_panel *panel;
 } tw_conv_s8;
 
-static int read_window(const tw_call *call, tw_window_spans *window)
+int tw_conv_window(const tw_call *call, tw_window_spans *window)
 {
     const tw_conv_attributes *a = (const tw_conv_attributes *)call->attributes;
     const tw_window_lists lists = TW_WINDOW_LISTS(a);
@@ -34,7 +34,8 @@ tw_status tw_conv_check(const tw_call *call, uint32_t dtype, uint32_t weights, u
     x = call->in[0].tensor;
     y = call->out[0].tensor;
     w = call->in[1].tensor;
-    if (!tw_extents_check(&call->in[1], weights, x->rank, x->rank) || !read_window(call, &window))
+    if (!tw_extents_check(&call->in[1], weights, x->rank, x->rank) ||
+        !tw_conv_window(call, &window))
         return TW_E_CHECK;
     if (!tw_groups_check(x, w, y, a->group))
         return TW_E_CHECK;
@@ -120,7 +121,7 @@ tw_status tw_conv_run(const tw_call *call, tw_conv_job *job, tw_patch_function v
     tw_product *p = &job->product;
     tw_window_spans window;
     tw_image in, out;
-    if (!read_window(call, &window) || !tw_is_whole(&call->in[1]))
+    if (!tw_conv_window(call, &window) || !tw_is_whole(&call->in[1]))
         return TW_E_DATA;
     tw_image_of(&call->in[0], &in);
     tw_image_of(&call->out[0], &out);

@@ -14,6 +14,9 @@ typedef struct tw_conv_job {
     int32_t begin, end; /* output channels present */
 } tw_conv_job;
 
+/* Extents and attributes of the window; 0 where they contradict each other. */
+int tw_conv_window(const tw_call *call, tw_window_spans *window);
+
 /* Everything but bias and tables. `weights` is their type; they may lie in any order that their
  * strides tell. */
 tw_status tw_conv_check(const tw_call *call, uint32_t dtype, uint32_t weights, uint64_t *work);

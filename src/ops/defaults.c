@@ -34,6 +34,25 @@ tw_rowmap tw_rows_along(const tw_node *node, int input, int axis, int32_t along)
     return axis >= rank || tw_axis(along, rank) == axis ? tw_rows_once() : tw_rows_identity();
 }
 
+tw_rowmap tw_rows_steps(const tw_node *node, int input, int axis)
+{
+    if (input != 0)
+        return tw_rows_whole();
+    return axis == 1 && node->in[0]->shape.dim[0] == 1 ? tw_rows_identity() : tw_rows_once();
+}
+
+tw_rowmap tw_rows_at_once(const tw_node *node, int input, int axis)
+{
+    (void)node, (void)axis;
+    return input == 0 ? tw_rows_once() : tw_rows_whole();
+}
+
+bool tw_final_but_first(const tw_node *node, int output)
+{
+    (void)node;
+    return output > 0;
+}
+
 int tw_signature_of(const tw_value *value)
 {
     bool scaled = value->quant.count != 0;

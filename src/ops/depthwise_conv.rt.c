@@ -6,7 +6,7 @@
 
 enum { BLOCK = TW_DEPTHWISE_BLOCK };
 
-static int read_window(const tw_call *call, tw_window_spans *window)
+int tw_depthwise_window(const tw_call *call, tw_window_spans *window)
 {
     const tw_depthwise_conv_attributes *a = (const tw_depthwise_conv_attributes *)call->attributes;
     const tw_window_lists lists = TW_WINDOW_LISTS(a);
@@ -31,7 +31,7 @@ tw_status tw_depthwise_check(const tw_call *call, uint32_t dtype, uint32_t weigh
     x = call->in[0].tensor;
     w = call->in[1].tensor;
     y = call->out[0].tensor;
-    if (w->rank != x->rank - 1 || !read_window(call, &window) || x->dim[x->rank - 1] < 1 ||
+    if (w->rank != x->rank - 1 || !tw_depthwise_window(call, &window) || x->dim[x->rank - 1] < 1 ||
         w->dim[w->rank - 1] < 1 || w->dim[w->rank - 1] % x->dim[x->rank - 1] != 0 ||
         w->dim[w->rank - 1] != y->dim[y->rank - 1])
         return TW_E_CHECK;
@@ -102,7 +102,7 @@ tw_status tw_depthwise_run(const tw_call *call, tw_depthwise_job *job, tw_patch_
     const tw_tensor *x = call->in[0].tensor, *w = call->in[1].tensor;
     tw_window_spans window;
     tw_image in, out;
-    if (!read_window(call, &window) || !tw_is_whole(&call->in[1]))
+    if (!tw_depthwise_window(call, &window) || !tw_is_whole(&call->in[1]))
         return TW_E_DATA;
     tw_image_of(&call->in[0], &in);
     tw_image_of(&call->out[0], &out);

@@ -18,6 +18,9 @@ typedef struct tw_depthwise_job {
     tw_bound low, high;
 } tw_depthwise_job;
 
+/* Extents and attributes of the window; 0 where they contradict each other. */
+int tw_depthwise_window(const tw_call *call, tw_window_spans *window);
+
 /* Everything but bias and tables; `weights` is their type. */
 tw_status tw_depthwise_check(const tw_call *call, uint32_t dtype, uint32_t weights, uint64_t *work);
 

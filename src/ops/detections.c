@@ -32,18 +32,6 @@ static bool shape(const tw_shape_call *call)
     return true;
 }
 
-static tw_rowmap rows(const tw_node *node, int input, int axis)
-{
-    (void)node, (void)axis;
-    return input == 0 ? tw_rows_once() : tw_rows_whole();
-}
-
-static bool final_output(const tw_node *node, int output)
-{
-    (void)node;
-    return output > 0;
-}
-
 static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)
 {
     (void)arena;
@@ -77,8 +65,8 @@ const tw_opdef tw_op_detections = {
     .min_out = 1,
     .max_out = 4,
     .shape = shape,
-    .rows = rows,
-    .final_output = final_output,
+    .rows = tw_rows_at_once,
+    .final_output = tw_final_but_first,
     .lower = lower,
     .limits = "f32; one image; up to 65536 detections",
     .samples = samples,

@@ -49,20 +49,6 @@ static bool shape(const tw_shape_call *call)
     return true;
 }
 
-/* Time steps are rows where there is one sequence. */
-static tw_rowmap rows(const tw_node *node, int input, int axis)
-{
-    if (input != 0)
-        return tw_rows_whole();
-    return axis == 1 && node->in[0]->shape.dim[0] == 1 ? tw_rows_identity() : tw_rows_once();
-}
-
-static bool final_output(const tw_node *node, int output)
-{
-    (void)node;
-    return output > 0;
-}
-
 /* States are read before the first step and written after the last. */
 static bool in_place(const tw_node *node, int input)
 {
@@ -246,8 +232,8 @@ const tw_opdef tw_op_lstm = {
     .min_out = 1,
     .max_out = 3,
     .shape = shape,
-    .rows = rows,
-    .final_output = final_output,
+    .rows = tw_rows_steps,
+    .final_output = tw_final_but_first,
     .macs = macs,
     .lower = lower,
     .in_place = in_place,

@@ -175,6 +175,12 @@ bool tw_lower_default(const tw_node *node, tw_arena *arena, tw_lowering *lowerin
 int tw_shape_axis(const tw_shape_call *call, int32_t axis);
 /* Rows of what works along axis `along` (as attributes name it): at once there, else one by one. */
 tw_rowmap tw_rows_along(const tw_node *node, int input, int axis, int32_t along);
+/* Of recurrent layers: time steps, on axis 1, where there is one sequence, else at once. */
+tw_rowmap tw_rows_steps(const tw_node *node, int input, int axis);
+/* Of what takes the whole first input in one go. */
+tw_rowmap tw_rows_at_once(const tw_node *node, int input, int axis);
+/* A final_output: rows map to the first output alone. */
+bool tw_final_but_first(const tw_node *node, int output);
 
 /* The op's kernel with this signature, or null. */
 const tw_kernel *tw_op_kernel(const tw_opdef *op, int signature);

@@ -59,20 +59,6 @@ static bool shape(const tw_shape_call *call)
     return true;
 }
 
-/* Time steps are rows where there is one sequence. */
-static tw_rowmap rows(const tw_node *node, int input, int axis)
-{
-    if (input != 0)
-        return tw_rows_whole();
-    return axis == 1 && node->in[0]->shape.dim[0] == 1 ? tw_rows_identity() : tw_rows_once();
-}
-
-static bool final_output(const tw_node *node, int output)
-{
-    (void)node;
-    return output > 0;
-}
-
 static uint64_t macs(const tw_node *node)
 {
     const tw_shape *w = &node->in[1]->shape;
@@ -128,8 +114,8 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *l, tw_diag 
         .min_out = 1,                                                                              \
         .max_out = 3,                                                                              \
         .shape = shape,                                                                            \
-        .rows = rows,                                                                              \
-        .final_output = final_output,                                                              \
+        .rows = tw_rows_steps,                                                                     \
+        .final_output = tw_final_but_first,                                                        \
         .macs = macs,                                                                              \
         .lower = lower,                                                                            \
         .limits = "f32",                                                                           \

@@ -171,19 +171,6 @@ static bool shape_log(const tw_shape_call *call)
     return shape_of(call, TW_U32, TW_S16);
 }
 
-/* Everything at once. */
-static tw_rowmap rows(const tw_node *node, int input, int axis)
-{
-    (void)node, (void)axis;
-    return input == 0 ? tw_rows_once() : tw_rows_whole();
-}
-
-static bool final_output(const tw_node *node, int output)
-{
-    (void)node;
-    return output > 0;
-}
-
 /* ---- kernels and tables ---- */
 
 static void *add_blob(tw_arena *arena, tw_lowering *lowering, uint32_t bytes)
@@ -283,8 +270,8 @@ static bool lower_log(const tw_node *node, tw_arena *arena, tw_lowering *lowerin
                                             .min_out = 1,                                          \
                                             .max_out = outs,                                       \
                                             .shape = shape_##symbol,                               \
-                                            .rows = rows,                                          \
-                                            .final_output = final_output,                          \
+                                            .rows = tw_rows_at_once,                               \
+                                            .final_output = tw_final_but_first,                    \
                                             .lower = lower_function,                               \
                                             .limits = limits_text,                                 \
                                             .samples = "graph \"sample\" {\n" samples_text         \

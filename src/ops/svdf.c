@@ -34,18 +34,6 @@ static bool shape(const tw_shape_call *call)
     return true;
 }
 
-static tw_rowmap rows(const tw_node *node, int input, int axis)
-{
-    (void)node, (void)axis;
-    return input == X ? tw_rows_once() : tw_rows_whole();
-}
-
-static bool final_output(const tw_node *node, int output)
-{
-    (void)node;
-    return output > 0;
-}
-
 /* What is remembered may lie over what was: it moves towards the front. */
 static bool in_place(const tw_node *node, int input)
 {
@@ -146,8 +134,8 @@ const tw_opdef tw_op_svdf = {
     .min_out = 1,
     .max_out = 2,
     .shape = shape,
-    .rows = rows,
-    .final_output = final_output,
+    .rows = tw_rows_at_once,
+    .final_output = tw_final_but_first,
     .macs = macs,
     .lower = lower,
     .in_place = in_place,

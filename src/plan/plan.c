@@ -5,9 +5,8 @@
 #include "base/diag.h"
 #include "plan/control.h"
 #include "plan/ends.h"
-#include "plan/joins.h"
-#include "plan/overlap.h"
 #include "plan/search.h"
+#include "plan/settle.h"
 
 uint32_t tw_fast_total(const tw_schedule *s)
 {
@@ -15,27 +14,14 @@ uint32_t tw_fast_total(const tw_schedule *s)
            (uint32_t)sizeof(tw_context);
 }
 
-/* Placements tried in a search for addresses: for a single change of a segmentation, for each one that is
- * considered, and for the one that was chosen. */
-enum { TRY_NODES = 500, NODES = 1500, LAST_NODES = 40000 };
-
 /* Larger networks are planned by columns only where rows do not fit. */
 enum { COLUMNS_MOST_NODES = 200 };
-
-/* Addresses in every region: all that `-m` is held against. */
-static void place_all(tw_schedule *s, uint64_t nodes)
-{
-    s->region_bytes[TW_REGION_FAST] = tw_place_buffers(s, TW_REGION_FAST, TW_LAYER_ALL, nodes);
-    s->region_bytes[TW_REGION_SLOW] = tw_place_buffers(s, TW_REGION_SLOW, TW_LAYER_ALL, nodes);
-    s->region_bytes[TW_REGION_STATE] = tw_place_buffers(s, TW_REGION_STATE, TW_LAYER_ALL, nodes);
-}
 
 /* What of the fast memory tensors, scratch and counters take: what each adds to those before. */
 static void account(tw_schedule *s)
 {
-    const uint64_t nodes = LAST_NODES;
-    if (s->region_bytes[TW_REGION_FAST] > tw_live_peak(s, false, NULL))
-        place_all(s, nodes);
+    const uint64_t nodes = TW_LAST_NODES;
+    tw_place_last(s);
     uint32_t tensors = tw_place_buffers(s, TW_REGION_FAST, TW_LAYER_TENSORS, nodes);
     uint32_t scratch = tw_place_buffers(s, TW_REGION_FAST, TW_LAYER_SCRATCH, nodes);
     uint32_t fast = tw_place_buffers(s, TW_REGION_FAST, TW_LAYER_ALL, nodes);
@@ -79,95 +65,11 @@ static bool refuse(const tw_schedule *s, const tw_memories *m, tw_diag *diag)
                    m->slow.given ? "" : ", or add slow memory (-m FAST+SLOW)");
 }
 
-static void make_buffers(tw_schedule *s)
-{
-    tw_plan_buffers(s, true);
-    tw_plan_overlaps(s);
-}
-
-/* Is the plan smaller than `least` with the sides that the steps ask for? */
-static bool is_smaller(tw_schedule *s, uint32_t *least)
-{
-    make_buffers(s);
-    if (tw_live_peak(s, false, NULL) >= *least)
-        return false;
-    place_all(s, TRY_NODES);
-    if (s->region_bytes[TW_REGION_FAST] >= *least)
-        return false;
-    *least = s->region_bytes[TW_REGION_FAST];
-    return true;
-}
-
-static bool lies_over_input(const tw_schedule *s, int step)
-{
-    const tw_value *out = s->steps[step].node->out[0];
-    const tw_buffer *b =
-        s->places[out->index].buffer < 0 ? NULL : &s->buffers[s->places[out->index].buffer];
-    return b && b->overlap && b->bed >= 0 && b->first == step;
-}
-
-static void try_side(tw_schedule *s, int step, tw_side side, uint32_t *least)
-{
-    tw_side before = s->steps[step].side;
-    s->steps[step].side = side;
-    if (!is_smaller(s, least))
-        s->steps[step].side = before;
-}
-
-/* Ties between addresses may cost more than results over their input save: try the other sides, without
- * them one by one, and without all of them. */
-static void settle_sides(tw_schedule *s)
-{
-    enum { MOST_STEPS = 64, TRIES = 8 };
-    uint32_t least = s->region_bytes[TW_REGION_FAST];
-    size_t steps = (size_t)s->step_count;
-    int tries = s->step_count > MOST_STEPS ? TRIES : 0;
-    for (int i = 0; i < s->step_count && tries < TRIES; i++) {
-        make_buffers(s);
-        if (!lies_over_input(s, i))
-            continue;
-        tries++;
-        for (tw_side side = TW_SIDE_BELOW; side <= TW_SIDE_APART; side++)
-            try_side(s, i, side, &least);
-    }
-    tw_step *kept = tw_copy(s->arena, s->steps, sizeof *s->steps * steps);
-    for (int i = 0; i < s->step_count; i++)
-        s->steps[i].side = TW_SIDE_APART;
-    if (!is_smaller(s, &least))
-        memcpy(s->steps, kept, sizeof *s->steps * steps);
-}
-
-/* Buffers and addresses for the segments as they stand; with care where that could bring them below
- * `worth` bytes of fast memory in all. */
-static void place_segments(tw_schedule *s, uint32_t worth)
-{
-    s->to_edges = false;
-    tw_plan_joins(s);
-    make_buffers(s);
-    place_all(s, NODES);
-    if (s->region_bytes[TW_REGION_FAST] <= tw_live_peak(s, false, NULL))
-        return;
-    uint32_t nearest = s->region_bytes[TW_REGION_FAST];
-    s->to_edges = true;
-    make_buffers(s);
-    place_all(s, NODES);
-    if (s->region_bytes[TW_REGION_FAST] <= tw_live_peak(s, false, NULL))
-        return;
-    uint32_t gap = s->region_bytes[TW_REGION_FAST] - tw_live_peak(s, false, NULL);
-    bool cares = tw_fast_total(s) - gap < worth;
-    s->to_edges = s->region_bytes[TW_REGION_FAST] < nearest;
-    s->region_bytes[TW_REGION_FAST] = s->to_edges ? s->region_bytes[TW_REGION_FAST] : nearest;
-    if (cares)
-        settle_sides(s);
-    make_buffers(s);
-    place_all(s, NODES);
-}
-
 /* Move what does not fit into slow memory, the largest first. */
 static void spill(tw_schedule *s, const tw_memories *m)
 {
     while (m->slow.given && tw_fast_total(s) > m->fast.bytes && tw_spill(s))
-        place_all(s, NODES);
+        tw_place_again(s);
 }
 
 static bool is_within(const tw_schedule *s, const tw_memories *m)
@@ -204,47 +106,16 @@ static void restore(tw_schedule *s, const tw_kept *kept)
         tw_copy(s->arena, kept->segments, sizeof *s->segments * (size_t)kept->segment_count);
     s->segment_count = kept->segment_count;
     s->slow = kept->slow;
-    place_segments(s, UINT32_MAX);
+    tw_place_segments(s, UINT32_MAX);
 }
 
 /* What the plan takes with the addresses that it would be given if it were chosen. */
 static void take_care(tw_schedule *s, tw_kept *kept)
 {
     restore(s, kept);
-    if (s->region_bytes[TW_REGION_FAST] > tw_live_peak(s, false, NULL))
-        place_all(s, LAST_NODES);
+    tw_place_last(s);
     if (tw_fast_total(s) < kept->total)
         kept->total = tw_fast_total(s);
-}
-
-static void leave_out_beds(tw_schedule *s)
-{
-    for (int v = 0; v < s->graph->value_count; v++)
-        s->windows[v].bed = NULL;
-}
-
-/* Ties between addresses may cost more than beds save: leave out those without which the plan takes less
- * room, or all of them. */
-static void drop_beds(tw_schedule *s)
-{
-    enum { TRIES = 12 };
-    uint32_t least = s->region_bytes[TW_REGION_FAST];
-    int tries = 0;
-    for (int v = 0; v < s->graph->value_count && tries < TRIES; v++) {
-        tw_window *w = &s->windows[v];
-        const tw_value *bed = w->bed;
-        if (!bed)
-            continue;
-        tries++;
-        w->bed = NULL;
-        w->bed = is_smaller(s, &least) ? NULL : bed;
-    }
-    size_t bytes = sizeof *s->windows * (size_t)s->graph->value_count;
-    tw_window *kept = tw_copy(s->arena, s->windows, bytes);
-    leave_out_beds(s);
-    if (!is_smaller(s, &least))
-        memcpy(s->windows, kept, bytes);
-    place_segments(s, UINT32_MAX);
 }
 
 static bool keep_if_less(const tw_schedule *s, tw_kept *least, tw_arena *arena)
@@ -264,7 +135,7 @@ static bool try_budget(tw_schedule *s, tw_search *search, int64_t budget, tw_kep
         int64_t limit = budget - s->region_bytes[TW_REGION_STATE] - (int64_t)sizeof(tw_context);
         if (!tw_search_apply(search, limit, prefer, s))
             continue;
-        place_segments(s, least->total);
+        tw_place_segments(s, least->total);
         better |= keep_if_less(s, least, arena);
     }
     return better;
@@ -289,9 +160,9 @@ static void find_least(tw_schedule *s, tw_search *search, tw_kept *least, tw_are
             continue; /* it would answer the same */
         if (!tw_search_apply(search, INT64_MAX, prefer, s))
             continue;
-        place_segments(s, least->total);
+        tw_place_segments(s, least->total);
         if (tries >= BEDS_AT && s->region_bytes[TW_REGION_FAST] > tw_live_peak(s, false, NULL))
-            drop_beds(s);
+            tw_drop_beds(s);
         better = keep_if_less(s, least, arena);
         whole = tries == 0 ? tw_fast_total(s) : whole;
     }
@@ -316,7 +187,7 @@ static bool search_budget(tw_schedule *s, tw_search *search, const tw_memories *
     for (int tries = 0; tries < 8 && limit > 0; tries++) {
         if (!tw_search_apply(search, limit, prefer, s))
             return false;
-        place_segments(s, UINT32_MAX);
+        tw_place_segments(s, UINT32_MAX);
         if (is_within(s, m))
             return true;
         limit -= (int64_t)tw_fast_total(s) - m->fast.bytes;
@@ -351,7 +222,7 @@ static void find_pareto(tw_schedule *s, tw_search *search)
     for (int i = 0; i < count; i++) {
         if (!tw_search_apply(search, points[i].peak, TW_PREFER_SPEED, s))
             continue;
-        place_segments(s, 0);
+        tw_place_segments(s, 0);
         uint32_t total = tw_fast_total(s);
         while (s->pareto_count && s->pareto[s->pareto_count - 1].budget >= total)
             s->pareto_count--;
@@ -558,16 +429,15 @@ static bool plan_rolling(tw_schedule *s, const tw_compile_options *options, tw_a
         find_pareto(s, search);
     bool within_rows =
         options->prefer != TW_PREFER_MEMORY && search_within(s, search, options, arena);
-    tw_kept chosen = least;
-    if (within_rows)
-        keep(s, &chosen, arena);
     bool within = within_rows || !m->fast.bounded || least.total <= m->fast.bytes;
     if (!within) {
         take_care(s, &least);
         s->smallest_budget = s->smallest_by_rows = least.total;
-        chosen.total = least.total;
         within = least.total <= m->fast.bytes;
     }
+    tw_kept chosen = least;
+    if (within_rows)
+        keep(s, &chosen, arena);
     /* Of a large network that fits, the smallest budget is told by rows: columns are another search. */
     if ((!within || s->graph->node_count <= COLUMNS_MOST_NODES) &&
         plan_columns(s, search, options, arena) && !within)
@@ -649,7 +519,7 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
     tw_plan_buffers(s, false);
     s->layerwise = tw_live_peak(s, true, NULL);
     if (options->random_bands) {
-        place_segments(s, UINT32_MAX);
+        tw_place_segments(s, UINT32_MAX);
         s->smallest_budget = s->smallest_by_rows = tw_fast_total(s);
         spill(s, &options->memories);
         s->fits = is_within(s, &options->memories);

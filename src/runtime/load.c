@@ -86,7 +86,7 @@ static const void *section_items(const tw_loader *l, uint32_t kind, uint32_t ite
 {
     const tw_plan_section *s = l->section[kind];
     *count = s ? s->bytes / item : 0;
-    return s ? (const void *)(l->model->plan + s->offset) : NULL;
+    return l->model->plan + (s ? s->offset : 0); /* not NULL, to which nothing can be added */
 }
 
 static tw_status find_sections(tw_loader *l)

@@ -7,21 +7,10 @@
 #include "backends/cmsis_nn/image.h"
 #include "ops/conv_job.h"
 
-static int read_window(const tw_call *call, tw_window_spans *window)
-{
-    const tw_conv_attributes *a = (const tw_conv_attributes *)call->attributes;
-    const tw_window_lists lists = TW_WINDOW_LISTS(a);
-    const tw_tensor *w = call->in[1].tensor;
-    int32_t kernel[2];
-    kernel[0] = w->rank == 4 ? w->dim[1] : 1;
-    kernel[1] = w->dim[w->rank - 2];
-    return tw_window_read(window, call->in[0].tensor, call->out[0].tensor, kernel, &lists, 0);
-}
-
 /* What the portable kernel verifies, and what the library adds. */
 static int check_common(const tw_call *call, tw_window_spans *window, uint64_t *work)
 {
-    return tw_conv_check(call, TW_S8, TW_S8, work) == TW_OK && read_window(call, window) &&
+    return tw_conv_check(call, TW_S8, TW_S8, work) == TW_OK && tw_conv_window(call, window) &&
            tw_native_window_check(call, window) && tw_is_dense(call->in[1].tensor) &&
            tw_channels_check(call, call->in[1].tensor->dim[0]);
 }
@@ -67,7 +56,7 @@ static tw_status run(const tw_call *call)
     tw_window_spans window;
     tw_cmsis_nn_image image;
     tw_status status;
-    if (!read_window(call, &window) || !tw_is_whole(&call->in[1]))
+    if (!tw_conv_window(call, &window) || !tw_is_whole(&call->in[1]))
         return TW_E_DATA;
     status = tw_cmsis_nn_window(call, &window, &image);
     if (status != TW_OK)

@@ -3,14 +3,6 @@
 #include "backends/cmsis_nn/image.h"
 #include "ops/conv_job.h"
 
-static int read_window(const tw_call *call, tw_window_spans *window)
-{
-    const tw_conv_attributes *a = (const tw_conv_attributes *)call->attributes;
-    const tw_window_lists lists = TW_WINDOW_LISTS(a);
-    static const int32_t kernel[2] = {1, 1};
-    return tw_window_read(window, call->in[0].tensor, call->out[0].tensor, kernel, &lists, 0);
-}
-
 static tw_status check(const tw_call *call, uint64_t *work)
 {
     const tw_conv_attributes *a = (const tw_conv_attributes *)call->attributes;
@@ -23,7 +15,7 @@ static tw_status check(const tw_call *call, uint64_t *work)
     for (i = 1; i < (int)w->rank - 1; i++)
         if (w->dim[i] != 1)
             return TW_E_CHECK;
-    if (!read_window(call, &window) || window.axis[0].pad_begin != 0 ||
+    if (!tw_conv_window(call, &window) || window.axis[0].pad_begin != 0 ||
         window.axis[1].pad_begin != 0 || window.axis[0].pad_end != 0 ||
         window.axis[1].pad_end != 0 || !tw_native_window_check(call, &window) || !tw_is_dense(w) ||
         !tw_channels_check(call, w->dim[0]))
@@ -43,7 +35,7 @@ static tw_status run(const tw_call *call)
     const int8_t *weights;
     const int32_t *biases;
     tw_status status;
-    if (!read_window(call, &window) || !tw_is_whole(&call->in[1]))
+    if (!tw_conv_window(call, &window) || !tw_is_whole(&call->in[1]))
         return TW_E_DATA;
     status = tw_cmsis_nn_window(call, &window, &image);
     if (status != TW_OK)

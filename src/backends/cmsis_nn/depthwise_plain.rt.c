@@ -16,20 +16,7 @@ static tw_status check(const tw_call *call, uint64_t *work)
 
 static tw_status run(const tw_call *call)
 {
-    tw_cmsis_nn_depthwise job;
-    tw_status status = tw_cmsis_nn_depthwise_read(call, &job);
-    int32_t images;
-    if (status != TW_OK)
-        return status;
-    images = job.image.in.n; /* the library takes one at a time */
-    job.image.in.n = job.image.out.n = 1;
-    for (; images > 0 && status == TW_OK; images--) {
-        status = tw_cmsis_nn_status(arm_depthwise_conv_s8_opt(
-            &job.context, &job.params, &job.scales, &job.image.in, job.image.x, &job.filter,
-            job.weights, &job.bias_dims, job.bias, &job.image.out, job.image.y));
-        tw_cmsis_nn_depthwise_next(&job.image);
-    }
-    return status;
+    return tw_cmsis_nn_depthwise_run(call, arm_depthwise_conv_s8_opt);
 }
 
 TW_CMSIS_NN_KERNEL(depthwise_plain_s8, run, check);
