@@ -1,6 +1,6 @@
 /* Small networks as exporters and quantisers write them, compiled and run whole and in bands, against
  * what ONNX Runtime computes of them. The scripts that made them are scripts/fixtures/onnx_exports.py,
- * onnx_tf2onnx.py and onnx_quantised.py. */
+ * onnx_tf2onnx.py, onnx_quantised.py and onnx_integer.py. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -31,6 +31,13 @@ static void quantised(void **state)
     run_folder("tests/data/onnx-quantised", 49);
 }
 
+/* What has no int8 form is computed in whole numbers and rounded as ONNX Runtime rounds. */
+static void integers(void **state)
+{
+    (void)state;
+    run_folder("tests/data/onnx-integer", 19);
+}
+
 static void tensorflow(void **state)
 {
     (void)state;
@@ -40,6 +47,6 @@ static void tensorflow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(pytorch), cmocka_unit_test(quantised),
-                                       cmocka_unit_test(tensorflow)};
+                                       cmocka_unit_test(integers), cmocka_unit_test(tensorflow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

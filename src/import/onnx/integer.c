@@ -1,5 +1,5 @@
 /* Products of plain 8-bit integers less their zero points, in 32 bits. */
-#include "import/onnx/onnx.h"
+#include "import/onnx/integer.h"
 
 static bool is_byte(const tw_value *x)
 {
@@ -27,18 +27,25 @@ static tw_value *as_list(tw_onnx_node *n, tw_value *zero)
     return !zero || zero->shape.rank == 1 ? zero : tw_build_reshape(n->b, zero, 1, &count);
 }
 
-bool tw_onnx_op_matmul_integer(tw_onnx_node *n)
+tw_value *tw_onnx_integer_matmul(tw_onnx_node *n, tw_value *a, tw_value *b, tw_value *a_zero,
+                                 tw_value *b_zero)
 {
-    tw_value *a = n->in[0], *b = n->in[1], *a_zero = tw_onnx_in(n, 2), *b_zero = tw_onnx_in(n, 3);
     int a_rank = a->shape.rank, b_rank = b->shape.rank;
-    if (a_rank < 2 || b_rank < 2 || !is_byte(a) || !is_byte(b))
-        return TW_ONNX_UNSUPPORTED(n, "matrices of INT8 or UINT8 are supported");
+    if (a_rank < 2 || b_rank < 2 || !is_byte(a) || !is_byte(b)) {
+        TW_ONNX_UNSUPPORTED(n, "matrices of INT8 or UINT8 are supported");
+        return NULL;
+    }
     if (!check_zero(n, a_zero, a, a->shape.dim[a_rank - 2]) ||
         !check_zero(n, b_zero, b, b->shape.dim[b_rank - 1]))
-        return false;
+        return NULL;
     tw_value *in[] = {a, b, as_list(n, a_zero), as_list(n, b_zero)};
-    return n->b->diag->code == TW_CODE_OK &&
-           tw_onnx_bind(n, 0, tw_build(n->b, "IntegerMatMul", in, 4, NULL));
+    return n->b->diag->code == TW_CODE_OK ? tw_build(n->b, "IntegerMatMul", in, 4, NULL) : NULL;
+}
+
+bool tw_onnx_op_matmul_integer(tw_onnx_node *n)
+{
+    return tw_onnx_bind(
+        n, 0, tw_onnx_integer_matmul(n, n->in[0], n->in[1], tw_onnx_in(n, 2), tw_onnx_in(n, 3)));
 }
 
 /* --- convolution ------------------------------------------------------------------------------- */
@@ -97,28 +104,47 @@ static tw_value *conv_in_parts(tw_onnx_node *n, tw_value *x, tw_value *w, int64_
     return sum;
 }
 
-bool tw_onnx_op_conv_integer(tw_onnx_node *n)
+static int64_t taps_of(const tw_value *w)
 {
-    tw_value *x = n->in[0], *w = n->in[1], *x_zero = tw_onnx_in(n, 2), *w_zero = tw_onnx_in(n, 3);
-    if (!is_byte(x) || !is_byte(w) || w->shape.rank < 3 || w->shape.rank > 5 ||
-        x->shape.rank != w->shape.rank)
-        return TW_ONNX_UNSUPPORTED(n, "tensors of INT8 or UINT8 with batch, channels and one to "
-                                      "three spatial axes are supported");
-    if (!check_zero(n, x_zero, x, 1) || !check_zero(n, w_zero, w, w->shape.dim[0]))
-        return false;
-    int64_t taps = 1, group = tw_onnx_int(n, "group", 1);
+    int64_t taps = 1;
     for (int i = 2; i < w->shape.rank && taps <= EXACT; i++)
         taps *= w->shape.dim[i];
-    if (taps > EXACT)
-        return TW_ONNX_UNSUPPORTED(n, "a window of more than %d elements, which add up exactly",
-                                   EXACT);
-    if (taps < 1 || w->shape.dim[1] < 1 || group < 1 || x->shape.dim[1] != w->shape.dim[1] * group)
-        return TW_ONNX_FAIL(n,
-                            "the weights take %d channels a group, the input has %d in %lld "
-                            "groups; the window has %lld elements",
-                            (int)w->shape.dim[1], (int)x->shape.dim[1], (long long)group,
-                            (long long)taps);
+    return taps;
+}
+
+bool tw_onnx_has_integer_conv(const tw_value *x, const tw_value *w)
+{
+    return is_byte(x) && is_byte(w) && w->shape.rank >= 3 && w->shape.rank <= 5 &&
+           x->shape.rank == w->shape.rank && taps_of(w) <= EXACT;
+}
+
+tw_value *tw_onnx_integer_conv(tw_onnx_node *n, tw_value *x, tw_value *w, tw_value *x_zero,
+                               tw_value *w_zero)
+{
+    if (!check_zero(n, x_zero, x, 1) || !check_zero(n, w_zero, w, w->shape.dim[0]))
+        return NULL;
+    int64_t taps = taps_of(w), group = tw_onnx_int(n, "group", 1);
+    if (taps < 1 || w->shape.dim[1] < 1 || group < 1 ||
+        x->shape.dim[1] != w->shape.dim[1] * group) {
+        TW_ONNX_FAIL(n,
+                     "the weights take %d channels a group, the input has %d in %lld groups; the "
+                     "window has %lld elements",
+                     (int)w->shape.dim[1], (int)x->shape.dim[1], (long long)group, (long long)taps);
+        return NULL;
+    }
     x = less_zero(n, x, x_zero, 0);
     w = less_zero(n, w, w_zero, 0);
-    return x && w && tw_onnx_bind(n, 0, conv_in_parts(n, x, w, taps));
+    return x && w ? conv_in_parts(n, x, w, taps) : NULL;
+}
+
+bool tw_onnx_op_conv_integer(tw_onnx_node *n)
+{
+    if (!tw_onnx_has_integer_conv(n->in[0], n->in[1]))
+        return TW_ONNX_UNSUPPORTED(n,
+                                   "tensors of INT8 or UINT8 with batch, channels and one to three "
+                                   "spatial axes are supported, and windows of at most %d "
+                                   "elements, which add up exactly",
+                                   EXACT);
+    return tw_onnx_bind(
+        n, 0, tw_onnx_integer_conv(n, n->in[0], n->in[1], tw_onnx_in(n, 2), tw_onnx_in(n, 3)));
 }
