@@ -101,7 +101,7 @@ static bool compile(const char *model, const tw_compile_options *options, tw_com
     dump(options, "import", graph);
     if (!tw_normalize(graph, options, diag))
         return false;
-    if (!tw_own_outputs(graph, diag) || !tw_own_states(graph, diag))
+    if (!tw_own_outputs(graph, diag) || !tw_own_states(graph, diag) || !tw_order_waits(graph, diag))
         return false;
     dump(options, "plan", graph);
     report_model(graph, origin.format, &out->report);

@@ -206,6 +206,6 @@ void tw_session_close(tw_session *s)
 
 bool tw_session_run(tw_session *s, tw_diag *diag)
 {
-    tw_status status = tw_run(&s->context);
-    return status == TW_OK ? true : tw_session_fail(s, status, diag);
+    s->status = tw_run(&s->context);
+    return s->status >= TW_OK || tw_session_fail(s, s->status, diag);
 }

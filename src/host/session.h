@@ -18,8 +18,9 @@ typedef struct tw_session {
     const char *model_name;
     const char **input_names, **output_names, **step_names, **tensor_names;
     const char *format, *options; /* of the origin section */
-    char **fed;     /* by input: all rows of one that the plan takes by rows; else null */
-    char **drained; /* by output: the same of one that the plan gives by rows */
+    tw_status status; /* of the latest run: TW_OK, or TW_NO_OUTPUT where it yields nothing yet */
+    char **fed;       /* by input: all rows of one that the plan takes by rows; else null */
+    char **drained;   /* by output: the same of one that the plan gives by rows */
 } tw_session;
 
 /* Load a plan and bind it to fresh, zeroed arenas. The bytes are copied. On failure nothing is left
@@ -39,7 +40,7 @@ uint32_t tw_session_output_row_bytes(const tw_session *session, uint32_t index);
 /* Where output `index` is after a run, likewise. */
 const void *tw_session_output(tw_session *session, uint32_t index);
 
-/* Run once on the inputs in place. */
+/* Run once on the inputs in place; `status` says whether that gave outputs. */
 bool tw_session_run(tw_session *session, tw_diag *diag);
 
 /* A runtime failure as a message that names the step's node and operator. Returns false. */

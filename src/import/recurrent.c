@@ -229,6 +229,52 @@ static tw_value *last_step(const tw_layer *l, tw_value **state)
     return tw_build_concat(l->b, parts, l->directions, l->batch_first ? 1 : 0);
 }
 
+/* What a state holds at first, where that is known; null: zeros, or not known. */
+static const void *initial_data(tw_layer *l, tw_value *initial)
+{
+    return initial && tw_build_known(l->b, initial) ? initial->data : NULL;
+}
+
+/* A state that is true in the first run after a reset of the context. */
+static tw_value *first_run(tw_layer *l)
+{
+    static const uint8_t yes = 1;
+    tw_builder *b = l->b;
+    const tw_shape one = tw_shape_of(TW_BOOL, 0, NULL);
+    tw_value *first = tw_graph_state(b->graph, tw_format(b->arena, "%s.first", b->node), one, &yes);
+    tw_value *no = tw_build_full(b, one, 0);
+    return no && tw_graph_state_next(b->graph, first, no, b->diag) ? first : NULL;
+}
+
+bool tw_layer_carry(tw_layer *l, tw_value *reset, const char *const names[2])
+{
+    tw_builder *b = l->b;
+    const int32_t d = l->directions, n = (int32_t)l->batch, o = (int32_t)l->outputs;
+    const tw_shape shape =
+        tw_shape_of(TW_F32, 3, (int32_t[]){l->batch_first ? n : d, l->batch_first ? d : n, o});
+    tw_value *first = NULL;
+    for (int i = 0; i < (l->gates == LSTM ? 2 : 1); i++) {
+        tw_value **in = &l->in[i == 0 ? H0 : C0], *when = reset;
+        const void *initial = initial_data(l, *in);
+        tw_value *state = tw_graph_state(b->graph, names[i], shape, initial);
+        l->carried[i] = state;
+        if (*in && !initial) { /* it may be another in every run */
+            first = first ? first : first_run(l);
+            when = reset && first ? tw_build2(b, "Or", reset, first, NULL) : first;
+            if (!when)
+                return false;
+        }
+        if (when) {
+            tw_value *from = *in ? *in : tw_build_full(b, shape, 0);
+            state = tw_build(b, "Where", (tw_value *[]){when, from, state}, 3, NULL);
+        }
+        *in = state;
+        if (!state)
+            return false;
+    }
+    return true;
+}
+
 bool tw_layer_build(tw_layer *l, const bool wanted[3], tw_value *results[3])
 {
     tw_value *of_direction[2][3] = {{NULL}}, *of[3][2] = {{NULL}};
@@ -240,7 +286,11 @@ bool tw_layer_build(tw_layer *l, const bool wanted[3], tw_value *results[3])
     }
     for (int i = 0; i < 3; i++) {
         results[i] = NULL;
-        if (wanted[i] && !(results[i] = i == 0 ? all_steps(l, of[0]) : last_step(l, of[i])))
+        const bool carries = i > 0 && l->carried[i - 1];
+        if ((wanted[i] || carries) &&
+            !(results[i] = i == 0 ? all_steps(l, of[0]) : last_step(l, of[i])))
+            return false;
+        if (carries && !tw_graph_state_next(l->b->graph, l->carried[i - 1], results[i], l->b->diag))
             return false;
     }
     return true;

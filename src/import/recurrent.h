@@ -29,6 +29,7 @@ typedef struct tw_layer {
     bool reverse[2], batch_first;
     tw_recurrent_attributes attributes[2]; /* of each direction */
     int64_t batch, steps, inputs, outputs; /* set by tw_layer_check */
+    tw_value *carried[2];                  /* states in place of h0 and c0: tw_layer_carry */
 } tw_layer;
 
 /* A forward layer with the usual activations; the caller fills in what differs, in[] above all. */
@@ -38,6 +39,11 @@ bool tw_layer_direct(tw_layer *l, const char *direction);
 void tw_layer_clip(tw_layer *l, float clip);
 /* Do the inputs fit each other? Weights and extents are known afterwards. hidden_size -1: not said. */
 bool tw_layer_check(tw_layer *l, int64_t hidden_size);
+
+/* Begin each run with what the last one ended with: H0 and C0, as they are wired, or zeros, serve the
+ * first run and those for which `reset`, one BOOL or null, is true. names: of the states, h and c.
+ * Between tw_layer_check and tw_layer_build. */
+bool tw_layer_carry(tw_layer *l, tw_value *reset, const char *const names[2]);
 
 /* The results: Y [T, D, N, O] (batch first: [N, T, D, O]), Y_h and, of an LSTM, Y_c [D, N, O] (batch
  * first: [N, D, O]), made where `wanted`. */

@@ -1,4 +1,4 @@
-/* If and While: what their bodies must be. No kernels: the planner lays the bodies out among the
+/* If and While: what their bodies must be; Await. No kernels: the planner lays the bodies out among the
  * other steps, and the runtime follows the plan's control entries (plan/control.c). */
 #include "ops/control.h"
 
@@ -102,4 +102,17 @@ const tw_opdef tw_op_loop = {
         "tensors keep their shape, type and scale from round to round; a stated number of rounds",
     .samples = "",
     .onnx = "",
+};
+
+static bool await_shape(const tw_shape_call *call)
+{
+    return is_condition(call, call->in[1]) && tw_shape_default(call);
+}
+
+const tw_opdef tw_op_await = {
+    TW_OP_LEDGER(await),  .formula = "out = x; where ready is false the run ends without output",
+    .min_in = 2,          .max_in = 2,
+    .min_out = 1,         .max_out = 1,
+    .shape = await_shape, .limits = "outside the bodies of If and While",
+    .samples = "",        .onnx = "",
 };

@@ -5,6 +5,8 @@
  *     While (v..., x...)      two bodies, a condition and a body, each with the inputs v and x. While the
  *                             condition's output, one BOOL, is true, the body's outputs become v;
  *                             out = v. There are as many v as results.
+ *     Await (x, ready)        out = x where ready, one BOOL, is true; else the run yields nothing: what
+ *                             depends on out is not computed, everything else is
  */
 #ifndef TW_OPS_CONTROL_H
 #define TW_OPS_CONTROL_H

@@ -220,7 +220,7 @@ static void place_output(tw_schedule *s, int index, tw_value *out, int shared, c
     name_value(s, out, b, out);
     if (tw_is_slow(s, out))
         s->buffers[b].region = TW_REGION_SLOW;
-    if (window->bed) {
+    if (window->bed && !tw_is_kept(s, out)) {
         s->buffers[b].bed = s->places[window->bed->index].buffer;
         s->buffers[b].lead = window->lead;
     }
@@ -233,6 +233,7 @@ static void place_outputs(tw_schedule *s, int index, bool in_place, const int *l
 {
     tw_step *step = &s->steps[index];
     const tw_node *node = step->node;
+    in_place = in_place && !tw_is_kept(s, node->out[0]);
     int over = in_place ? in_place_input(s, index, root_last) : -1;
     int bed = in_place && over < 0 ? overlapped_buffer(s, index, root_last) : -1;
     for (int i = 0; i < node->out_count; i++) {
@@ -353,6 +354,8 @@ void tw_plan_buffers(tw_schedule *s, bool in_place)
             s->buffers[b].is_output = true;
             if (g->outputs[i] != s->drained)
                 s->buffers[b].last = end;
+            if (tw_is_kept(s, tw_view_root(g->outputs[i])))
+                s->buffers[b].first = 0;
         }
     }
     for (int i = 0; i < s->segment_count; i++) {

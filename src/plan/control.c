@@ -69,6 +69,24 @@ int tw_live_until(const tw_schedule *s, int maker, int reader)
     return until;
 }
 
+bool tw_is_awaited(const tw_schedule *s, int step)
+{
+    for (int i = 0; i < s->control_count; i++)
+        if (s->controls[i].kind == TW_CONTROL_AWAIT && s->controls[i].at == step)
+            return true;
+    return false;
+}
+
+bool tw_is_kept(const tw_schedule *s, const tw_value *value)
+{
+    bool waits = false, output = false;
+    for (int i = 0; i < s->control_count; i++)
+        waits |= s->controls[i].kind == TW_CONTROL_AWAIT;
+    for (int i = 0; waits && value && i < s->graph->output_count; i++)
+        output |= tw_view_root(s->graph->outputs[i]) == value && s->graph->outputs[i] != s->drained;
+    return output;
+}
+
 int tw_maker_of(const tw_schedule *s, const tw_value *value)
 {
     return s->maker ? s->maker[value->index] : -1;

@@ -1,4 +1,5 @@
-/* How a run ends: constants that are outputs are copied into memory, states are written last. */
+/* How a run ends: constants that are outputs are copied into memory, and so is what a state was when the
+ * run began; states are written last. */
 #include "plan/ends.h"
 
 #include "base/diag.h"
@@ -26,7 +27,7 @@ bool tw_own_outputs(tw_graph *graph, tw_diag *diag)
 {
     for (int i = 0; i < graph->output_count; i++) {
         tw_value *out = graph->outputs[i];
-        if (!tw_view_root(out)->data)
+        if (!tw_view_root(out)->data && !tw_view_root(out)->is_state)
             continue;
         tw_value *copy = copy_of(graph, out, diag);
         if (!copy)

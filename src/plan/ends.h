@@ -7,7 +7,7 @@
 /* What owns the bytes of a value: itself, or what it is a view of. */
 const tw_value *tw_view_root(const tw_value *value);
 
-/* An output that is a constant (or a view of one) is copied, so that every output lies in memory
+/* An output that is a constant, a state as a run found it, or a view of one is copied, so that every output lies in memory
  * that the caller may read and keep. An output that is an input is left: it is in place already. */
 bool tw_own_outputs(tw_graph *graph, tw_diag *diag);
 

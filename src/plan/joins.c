@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "plan/control.h"
 #include "plan/ends.h"
 #include "plan/overlap.h"
 
@@ -24,7 +25,8 @@ static bool *find_fixed(const tw_schedule *s, tw_arena *arena)
     for (int i = 0; i < g->value_count; i++) {
         const tw_value *v = g->values[i];
         const tw_window *w = &s->windows[i];
-        fixed[i] |= v->data || v->is_state || tw_is_slow(s, v) || w->rows || w->over || w->bed;
+        fixed[i] |= v->data || v->is_state || tw_is_slow(s, v) || w->rows || w->over || w->bed ||
+                    tw_is_kept(s, v);
         if (w->over)
             fixed[w->over->index] = true;
         if (w->bed)

@@ -253,6 +253,13 @@ static bool lay_out_while(lay_out *l, tw_node *node)
     return true;
 }
 
+/* The ordering of waits has put what does not depend on it in front, and has seen to outputs. */
+static bool lay_out_await(lay_out *l, tw_node *node)
+{
+    (void)add_control(l, TW_CONTROL_AWAIT, node->in[1], 0);
+    return stand_for(l, node->out[0], node->in[0]);
+}
+
 static bool lay_out_nodes(lay_out *l, tw_node *const *nodes, int count)
 {
     for (int n = 0; n < count; n++) {
@@ -265,6 +272,8 @@ static bool lay_out_nodes(lay_out *l, tw_node *const *nodes, int count)
             ok = lay_out_if(l, node);
         else if (node->op->code == TW_OPCODE_loop)
             ok = lay_out_while(l, node);
+        else if (node->op->code == TW_OPCODE_await)
+            ok = lay_out_await(l, node);
         else
             append_node(l->graph, node);
         if (!ok)
@@ -280,7 +289,7 @@ bool tw_lay_out_bodies(tw_graph *graph, uint32_t most, tw_diag *diag)
     const int count = graph->node_count;
     bool any = false;
     for (int n = 0; n < count; n++)
-        any |= nodes[n]->op->bodies > 0;
+        any |= nodes[n]->op->bodies > 0 || nodes[n]->op->code == TW_OPCODE_await;
     if (!any)
         return true;
     graph->nodes = NULL;

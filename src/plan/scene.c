@@ -61,6 +61,7 @@ static void add_step(tw_scene *scene, int step, int *index_of)
     scene->makes[step] = makes;
     scene->alone[step] = s->steps[step].at_once || s->steps[step].alone ||
                          s->steps[step].extent == 0 || tw_is_controlled(s, step);
+    scene->cut[step] = tw_is_awaited(s, step);
     scene->banded[step] = has_bands(s, &s->steps[step]) && !tw_is_controlled(s, step);
     scene->first_make[step] = scene->value_count;
     for (int i = 0; i < node->in_count; i++) {
@@ -121,6 +122,7 @@ void tw_scene_build(tw_scene *scene, tw_schedule *s, tw_arena *arena)
     scene->first_make = tw_alloc_array(arena, steps, sizeof *scene->first_make);
     scene->base = tw_alloc_array(arena, steps + 1, sizeof *scene->base);
     scene->alone = tw_alloc_array(arena, steps, sizeof *scene->alone);
+    scene->cut = tw_alloc_array(arena, steps, sizeof *scene->cut);
     scene->banded = tw_alloc_array(arena, steps, sizeof *scene->banded);
     scene->windows = tw_alloc_array(arena, values, sizeof *scene->windows);
     int *index_of = tw_alloc_array(arena, values, sizeof *index_of);
@@ -301,7 +303,8 @@ bool tw_scene_roll(const tw_scene *scene, int from, int to, int32_t band, tw_rol
     int streams = 0;
     for (int i = from; i < to; i++) {
         bool alone = scene->alone[i] && (to - from > 1 || (is_fed(scene, i) && !scene->banded[i]));
-        if (alone || scene->schedule->steps[i].axis != scene->schedule->steps[from].axis ||
+        if (alone || (i > from && scene->cut[i]) ||
+            scene->schedule->steps[i].axis != scene->schedule->steps[from].axis ||
             (band < 0 && !scene->schedule->steps[i].columns))
             return false;
         streams += scene->schedule->steps[i].node->out_count;

@@ -38,6 +38,7 @@ typedef struct tw_scene {
     int *first_make;       /* by step: scene values made before it; makes are numbered in order */
     int64_t *base;         /* by step: bytes of values made before it and read at it or later */
     bool *alone;           /* by step: cannot share a segment */
+    bool *cut;             /* by step: no segment reaches across its beginning */
     bool *banded;          /* by step: yet it may run in bands, by itself */
     tw_scene_window **windows; /* by scene value: those asked for so far */
 } tw_scene;

@@ -38,7 +38,8 @@ static bool writes_state(const tw_schedule *s, int step)
 static bool can_join(const tw_schedule *s, int step, const tw_segment *segment)
 {
     const tw_node *node = s->steps[step].node;
-    if (tw_is_controlled(s, step) || tw_is_controlled(s, segment->first_step))
+    if (tw_is_awaited(s, step) || tw_is_controlled(s, step) ||
+        tw_is_controlled(s, segment->first_step))
         return false;
     if (s->steps[step].axis != segment->axis || s->steps[step].alone ||
         s->steps[segment->first_step].alone || writes_state(s, step) ||

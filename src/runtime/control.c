@@ -1,4 +1,4 @@
-/* Branches and loops of a plan.
+/* Branches and loops of a plan, and where a run may end early.
  *
  * What must hold, and is verified here: entries nest, each knows its partners, and at least one segment
  * lies between two parts of a branch or loop. So following them always comes to a segment, after no
@@ -28,10 +28,11 @@ static int is_condition(const tw_model *m, uint32_t tensor)
 /* Fields that a kind has no use for hold what plan.h says. */
 static int has_its_fields(const tw_model *m, const tw_plan_control *e)
 {
-    const int asks = e->kind == TW_CONTROL_IF || e->kind == TW_CONTROL_WHILE;
+    const int asks =
+        e->kind == TW_CONTROL_IF || e->kind == TW_CONTROL_WHILE || e->kind == TW_CONTROL_AWAIT;
     const int counts = e->kind == TW_CONTROL_LOOP || e->kind == TW_CONTROL_WHILE;
     const uint32_t fast = m->header->region_bytes[TW_REGION_FAST];
-    return e->kind >= TW_CONTROL_IF && e->kind <= TW_CONTROL_REPEAT && e->reserved[0] == 0 &&
+    return e->kind >= TW_CONTROL_IF && e->kind <= TW_CONTROL_AWAIT && e->reserved[0] == 0 &&
            e->reserved[1] == 0 && (asks ? is_condition(m, e->tensor) : e->tensor == TW_ABSENT) &&
            (e->kind == TW_CONTROL_WHILE) == (e->most != 0) &&
            (counts ? e->counter % 4u == 0 && fast >= 4u && e->counter <= fast - 4u
@@ -103,6 +104,11 @@ tw_status tw_nesting_at(tw_nesting *n, uint32_t segment)
         tw_status status;
         if (!has_its_fields(m, e))
             return TW_E_FORMAT;
+        if (e->kind == TW_CONTROL_AWAIT) {
+            if (n->depth != 0 || e->partner != TW_ABSENT)
+                return TW_E_FORMAT;
+            continue;
+        }
         status = opens ? open_entry(n, n->next) : continue_entry(n, n->next);
         if (status != TW_OK)
             return status;
@@ -175,6 +181,8 @@ tw_status tw_follow_controls(tw_context *context, const tw_model *m)
             memset((uint8_t *)context->region[TW_REGION_FAST].pointer + e->counter, 0, 4);
         } else if (e->tensor != TW_ABSENT) {
             leaps = !is_true(context, m, e);
+            if (leaps && e->kind == TW_CONTROL_AWAIT)
+                return TW_NO_OUTPUT;
             if (!leaps && e->kind == TW_CONTROL_WHILE && count_round(context, e) != TW_OK)
                 return TW_E_ROUNDS;
         }

@@ -12,7 +12,7 @@
 
 #define TW_PLAN_MAGIC 0x4C505754u /* "TWPL" */
 #define TW_PLAN_MAJOR 1u          /* a runtime reads its own major version only */
-#define TW_PLAN_MINOR 3u          /* and any minor version up to its own */
+#define TW_PLAN_MINOR 4u          /* and any minor version up to its own */
 #define TW_PLAN_ALIGN 16u
 
 #define TW_ABSENT 0xFFFFFFFFu /* no tensor, no stream, no step */
@@ -189,21 +189,23 @@ typedef struct tw_plan_variant {
  * loop three, properly nested; there is at least one segment between two parts of either:
  *
  *     IF steps ELSE steps END            LOOP steps WHILE steps REPEAT
- */
+ *
+ * Outside them an AWAIT may stand: the run goes on behind it or ends there without output. */
 enum {
     TW_CONTROL_IF = 1,   /* the tensor is false: on behind the ELSE */
     TW_CONTROL_ELSE = 2, /* on behind the END */
     TW_CONTROL_END = 3,
-    TW_CONTROL_LOOP = 4,  /* the counter becomes 0 */
-    TW_CONTROL_WHILE = 5, /* the tensor is false: on behind the REPEAT; else one round more */
-    TW_CONTROL_REPEAT = 6 /* on behind the LOOP */
+    TW_CONTROL_LOOP = 4,   /* the counter becomes 0 */
+    TW_CONTROL_WHILE = 5,  /* the tensor is false: on behind the REPEAT; else one round more */
+    TW_CONTROL_REPEAT = 6, /* on behind the LOOP */
+    TW_CONTROL_AWAIT = 7   /* the tensor is false: the run ends with TW_NO_OUTPUT */
 };
 
 typedef struct tw_plan_control {
     uint32_t kind;    /* TW_CONTROL_* */
     uint32_t segment; /* before which it stands, or the number of segments */
-    uint32_t partner; /* the entry named above; LOOP: the WHILE; END: TW_ABSENT */
-    uint32_t tensor;  /* IF and WHILE: one BOOL; else TW_ABSENT */
+    uint32_t partner; /* the entry named above; LOOP: the WHILE; END and AWAIT: TW_ABSENT */
+    uint32_t tensor;  /* IF, WHILE and AWAIT: one BOOL; else TW_ABSENT */
     uint32_t most;    /* WHILE: rounds, more end the run with TW_E_ROUNDS; else 0 */
     uint32_t counter; /* LOOP and WHILE: offset in the fast arena of the rounds taken; else 0 */
     uint32_t reserved[2];

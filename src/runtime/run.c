@@ -636,11 +636,12 @@ tw_status tw_run_some(tw_context *context, uint32_t firings)
             status = go_on(&r);
         }
     }
-    if (status != TW_OK)
+    if (status < TW_OK)
         return fail(context, r.model, status);
+    context->segment = r.model->segment_count;
     context->error_step = UINT32_MAX;
     context->error_operator = 0;
-    return TW_OK;
+    return status;
 }
 
 tw_status tw_run(tw_context *context)

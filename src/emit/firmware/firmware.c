@@ -39,7 +39,7 @@ static bool is_straight(const tw_session *session, const tw_firmware_options *op
                         tw_diag *diag)
 {
     return !options->direct || session->model.control_count == 0 ||
-           tw_fail(diag, TW_CODE_UNSUPPORTED, NULL, "If, While",
+           tw_fail(diag, TW_CODE_UNSUPPORTED, NULL, "If, While, Await",
                    "the plan has branches or loops that are decided while it runs, which --format "
                    "direct does not write; use --format library or app");
 }

@@ -1,6 +1,6 @@
 /* Recurrent layers: weights in ONNX's form, each node one result. Nodes of one group are one layer of
- * which several results are used: it is built once. The stateful wrappers give all results, of a first
- * call. */
+ * which several results are used: it is built once. The stateful wrappers give all results, and go on
+ * where the last run ended. */
 #include <string.h>
 
 #include "import/foreign/mobilint/mobilint.h"
@@ -44,8 +44,32 @@ static bool to_rank_3(tw_foreign_node *n, tw_layer *l)
     return l->in[TW_LAYER_X] != NULL;
 }
 
+/* A state's name is one layer's. */
+static bool claim_state(tw_foreign_node *n, const char *attribute)
+{
+    tw_builder *b = n->b;
+    const char *name = tw_foreign_text(n, attribute);
+    const char *key = tw_format(b->arena, "state/%s", name);
+    if (!*name)
+        return TW_FOREIGN_FAIL(n, "the attribute %s is empty", attribute);
+    if (tw_map_get(&b->shared, key))
+        return TW_FOREIGN_FAIL(n, "the attribute %s, '%.40s', is that of another state", attribute,
+                               name);
+    tw_map_put(b->arena, &b->shared, key, n->b->graph);
+    return true;
+}
+
+static bool carry(tw_foreign_node *n, tw_layer *l)
+{
+    const char *const names[] = {tw_foreign_text(n, "hidden_state_name"),
+                                 tw_foreign_text(n, "cell_state_name")};
+    return claim_state(n, "hidden_state_name") &&
+           (l->gates != TW_LAYER_LSTM || claim_state(n, "cell_state_name")) &&
+           tw_layer_carry(l, NULL, names);
+}
+
 /* Build the layer; results null where there is none. */
-static bool build_layer(tw_foreign_node *n, int gates, tw_value *results[3])
+static bool build_layer(tw_foreign_node *n, int gates, bool stateful, tw_value *results[3])
 {
     const bool wanted[] = {true, true, gates == TW_LAYER_LSTM};
     tw_layer l;
@@ -60,7 +84,7 @@ static bool build_layer(tw_foreign_node *n, int gates, tw_value *results[3])
     l.in[TW_LAYER_B] = tw_foreign_weight(n, "B");
     l.in[TW_LAYER_P] = tw_foreign_weight(n, "P");
     return tw_layer_direct(&l, tw_foreign_text(n, "direction")) &&
-           tw_layer_check(&l, tw_foreign_int(n, "hidden_size")) &&
+           tw_layer_check(&l, tw_foreign_int(n, "hidden_size")) && (!stateful || carry(n, &l)) &&
            tw_layer_build(&l, wanted, results);
 }
 
@@ -127,7 +151,7 @@ static bool one_result(tw_foreign_node *n, int gates, const char *group_attribut
                         .attributes = n->attributes,
                         .attribute_count = n->attribute_count};
         memcpy(g->in, n->in, sizeof *g->in * (size_t)n->in_count);
-        if (!build_layer(n, gates, g->results))
+        if (!build_layer(n, gates, false, g->results))
             return false;
         if (*group)
             tw_map_put(b->arena, &b->shared, key, g);
@@ -161,9 +185,7 @@ static bool all_results(tw_foreign_node *n, int gates)
     if (strspn(mask, letters) != strlen(mask) || !*mask)
         return TW_FOREIGN_FAIL(
             n, "the attribute output_mask is '%.20s'; letters of %s are possible", mask, letters);
-    if (!*tw_foreign_text(n, "hidden_state_name"))
-        return TW_FOREIGN_FAIL(n, "the attribute hidden_state_name is empty");
-    if (!build_layer(n, gates, results))
+    if (!build_layer(n, gates, true, results))
         return false;
     for (int i = 0; i < n->out_count; i++)
         n->out[i] = results[i];

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "import/foreign/qti_aisw/qti_aisw.h"
+#include "ops/buffer.h"
 
 bool tw_qti_aisw_reset(tw_foreign_node *n, int input)
 {
@@ -55,31 +56,59 @@ static bool read_buffer(tw_foreign_node *n, tw_buffer *f)
     return true;
 }
 
-/* The first call finds `padding` frames of zeros, and evicts from a buffer that has no room. What is
- * there afterwards stands at the left; at the right only in mode RIGHT and until the first eviction. */
+/* Zeros in the terms of x, `size` frames of them. */
+static tw_value *held_frames(tw_foreign_node *n, const tw_buffer *f, const tw_value *x)
+{
+    tw_builder *b = n->b;
+    tw_shape shape = x->shape;
+    shape.dim[f->axis] = (int32_t)f->size;
+    const double zero = x->quant.count ? x->quant.zero_point[0] : 0;
+    const tw_value *zeros = tw_build_full(b, shape, zero);
+    if (!zeros)
+        return NULL;
+    const void *initial = zero != 0 ? zeros->data : NULL;
+    tw_value *held =
+        tw_graph_state(b->graph, tw_format(b->arena, "%s.frames", b->node), shape, initial);
+    held->quant = x->quant;
+    return held;
+}
+
 bool tw_qti_aisw_buffer(tw_foreign_node *n)
 {
+    tw_builder *b = n->b;
     tw_buffer f;
-    int64_t before[TW_MAX_RANK] = {0}, after[TW_MAX_RANK] = {0};
     if (!read_buffer(n, &f) || !tw_qti_aisw_reset(n, 1))
         return false;
-    const bool evicts = f.padding + f.frames > f.size;
-    int64_t zeros = f.padding;
-    if (evicts)
-        zeros = f.padding > f.stride ? f.padding - f.stride : 0;
-    const int64_t room = f.size - zeros - f.frames;
-    if (room > 0 && f.mode == BLOCKING)
-        return TW_FOREIGN_UNSUPPORTED(n, "the attribute mode is BLOCKING and the first call does "
-                                         "not fill the buffer: there is no output");
-    const bool right = f.mode == NON_BLOCKING_RIGHT && !evicts;
-    before[f.axis] = right ? zeros + room : zeros;
-    after[f.axis] = right ? 0 : room;
-    if (before[f.axis] == 0 && after[f.axis] == 0)
-        return tw_foreign_result(n, tw_build1(n->b, "Identity", n->in[0], NULL));
-    const int rank = n->in[0]->shape.rank;
-    return tw_foreign_result(n, tw_build1(n->b, "Pad", n->in[0],
-                                          TW_SETTINGS(tw_set_ints("before", rank, before),
-                                                      tw_set_ints("after", rank, after))));
+    tw_value *stored = tw_foreign_stored(n, 0), *x = stored ? stored : n->in[0];
+    int32_t *counts = tw_alloc_array(b->arena, 2, sizeof *counts);
+    counts[0] = (int32_t)f.padding;
+    tw_value *held = held_frames(n, &f, x);
+    if (!held)
+        return false;
+    tw_value *count = tw_graph_state(b->graph, tw_format(b->arena, "%s.count", b->node),
+                                     tw_shape_of(TW_S32, 1, (int32_t[]){2}), counts);
+    const tw_buffer_attributes a = {.axis = f.axis,
+                                    .stride = (int32_t)f.stride,
+                                    .padding = (int32_t)f.padding,
+                                    .right = f.mode == NON_BLOCKING_RIGHT};
+    tw_value *in[] = {x, held, count, n->in_count > 1 ? n->in[1] : NULL};
+    tw_node *node = tw_graph_node(b->graph, tw_op_by_name("Buffer"), b->node, in, in[3] ? 4 : 3,
+                                  f.mode == BLOCKING ? 3 : 2, NULL, &a, b->diag);
+    if (!node)
+        return false;
+    tw_value *y = node->out[0];
+    y->quant = x->quant;
+    if (!tw_graph_state_next(b->graph, held, y, b->diag) ||
+        !tw_graph_state_next(b->graph, count, node->out[1], b->diag))
+        return false;
+    if (f.mode == BLOCKING) {
+        tw_node *wait = tw_build_node(b, "Await", (tw_value *[]){y, node->out[2]}, 2, NULL);
+        if (!wait)
+            return false;
+        wait->out[0]->quant = y->quant;
+        y = wait->out[0];
+    }
+    return tw_foreign_result(n, stored ? tw_build1(b, "Dequantize", y, NULL) : y);
 }
 
 /* --- MaskedSoftmax ------------------------------------------------------------------------------ */

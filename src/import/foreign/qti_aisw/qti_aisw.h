@@ -7,7 +7,7 @@
 #define TW_QTI_AISW(Name, function, ...) bool tw_qti_aisw_##function(tw_foreign_node *node);
 #include "import/foreign/qti_aisw.def"
 
-/* The input that clears the state, where it is wired: one boolean. A first call has nothing to clear. */
+/* The input that clears the state, where it is wired: one boolean. */
 bool tw_qti_aisw_reset(tw_foreign_node *n, int input);
 
 #endif

@@ -1,5 +1,6 @@
-/* StatefulGru and StatefulLstm: ONNX's GRU-7 and LSTM-7, time first. The first call begins with the
- * initial states that are wired, or zeros, whether it is told to reset or not. */
+/* StatefulGru and StatefulLstm: ONNX's GRU-7 and LSTM-7, time first. A run goes on where the last one
+ * ended. The first run, and one that is told to reset, begins with the initial states that are wired, or
+ * zeros. */
 #include "import/foreign/qti_aisw/qti_aisw.h"
 #include "import/recurrent.h"
 
@@ -22,8 +23,12 @@ static bool build_layer(tw_foreign_node *n, tw_layer *l, const int *places, int 
     if (lengths && lengths->shape.dtype != TW_S32)
         return TW_FOREIGN_FAIL(n, "the input sequence_lens must be of type INT32");
     tw_layer_clip(l, clip);
+    tw_value *reset = slots < n->in_count ? n->in[slots] : NULL;
+    const char *const names[] = {tw_format(n->b->arena, "%s.h", n->b->node),
+                                 tw_format(n->b->arena, "%s.c", n->b->node)};
     if (!tw_qti_aisw_reset(n, slots) || !tw_layer_direct(l, tw_foreign_text(n, "direction")) ||
-        !tw_layer_check(l, tw_foreign_int(n, "hidden_size")) || !tw_layer_build(l, wanted, results))
+        !tw_layer_check(l, tw_foreign_int(n, "hidden_size")) || !tw_layer_carry(l, reset, names) ||
+        !tw_layer_build(l, wanted, results))
         return false;
     for (int i = 0; i < n->out_count; i++)
         n->out[i] = results[i];

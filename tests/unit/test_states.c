@@ -1,0 +1,284 @@
+/* What survives a run: buffers of frames against a list of frames, recurrent layers over k runs against one
+ * run over the concatenation, waiting runs, saving and restoring in between. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "host/session.h"
+#include "support/plans.h"
+
+static void open_network(tw_session *session, const char *text, uint64_t random_bands)
+{
+    tw_compile_options options;
+    tw_compile_options_default(&options);
+    options.random_bands = random_bands;
+    tw_compiled compiled;
+    tw_diag diag = {0};
+    tw_test_compile(text, &options, &compiled);
+    assert_true(tw_session_open(session, compiled.plan, compiled.plan_bytes, &diag));
+    tw_compiled_free(&compiled);
+}
+
+static void put(tw_session *session, uint32_t input, const void *data)
+{
+    memcpy(tw_session_input(session, input), data,
+           tw_tensor_bytes(tw_input_tensor(&session->model, input)));
+}
+
+static tw_status run(tw_session *session)
+{
+    tw_diag diag = {0};
+    if (!tw_session_run(session, &diag))
+        fail_msg("%s", diag.message);
+    return session->status;
+}
+
+static float number(uint64_t *seed)
+{
+    return (float)(tw_test_random(seed) % 2001) / 1000.0f - 1.0f;
+}
+
+/* ---- buffers ---- */
+
+enum { BLOCKING, LEFT, RIGHT, MOST = 8 };
+
+/* The document's buffer: frames, oldest first. A frame is one number. */
+typedef struct tw_frames {
+    float frame[2 * MOST];
+    int count, size, coming, stride, padding, mode;
+    bool removed;
+} tw_frames;
+
+static void clear_frames(tw_frames *f)
+{
+    f->count = f->padding;
+    f->removed = false;
+    memset(f->frame, 0, sizeof f->frame);
+}
+
+/* What a run yields, or false: nothing. */
+static bool add_frames(tw_frames *f, const float *x, float *out)
+{
+    if (f->count + f->coming > f->size) {
+        const int drop = f->stride < f->count ? f->stride : f->count;
+        memmove(f->frame, f->frame + drop, sizeof *f->frame * (size_t)(f->count - drop));
+        f->count -= drop;
+        f->removed = true;
+    }
+    memcpy(f->frame + f->count, x, sizeof *x * (size_t)f->coming);
+    f->count += f->coming;
+    memset(out, 0, sizeof *out * MOST);
+    const int at = f->mode == RIGHT && !f->removed ? f->size - f->count : 0;
+    memcpy(out + at, f->frame, sizeof *out * (size_t)f->count);
+    return f->count == f->size || f->mode != BLOCKING;
+}
+
+/* Sixty runs; reset every `period` runs (0: never), alone and twice in a row. What a run leaves alone keeps
+ * what it held. */
+static void check_buffer(const tw_frames *like, int period, uint64_t bands)
+{
+    char text[800];
+    tw_session s;
+    tw_frames f = *like;
+    float out[MOST] = {0}, expected[MOST] = {0};
+    uint64_t seed = 5;
+    (void)snprintf(text, sizeof text,
+                   "graph \"b\" {\n  input %%x : f32[2,%d]\n  input %%r : bool[]\n"
+                   "  %%n : f32[2,%d] = Neg (%%x)\n"
+                   "  %%y = qti_aisw.Buffer (%%n, %%r) {buffer_size=%d, buffer_dim=1, "
+                   "buffer_padding=%d, stride=%d, mode=%d}\n  %%z = Relu (%%y)\n"
+                   "  %%w = Sub (%%y, %%z)\n  output %%y\n  output %%w\n}\n",
+                   f.coming, f.coming, f.size, f.padding, f.stride, f.mode);
+    open_network(&s, text, bands);
+    clear_frames(&f);
+    bool yielded = false;
+    for (int i = 0; i < 60; i++) {
+        float x[2 * MOST], first[MOST];
+        const uint8_t reset = period && (i % period == 0 || i % (2 * period) == 1);
+        for (int k = 0; k < f.coming; k++) {
+            first[k] = number(&seed);
+            x[k] = -first[k];
+            x[f.coming + k] = first[k]; /* the second row is the first, negated */
+        }
+        put(&s, 0, x);
+        put(&s, 1, &reset);
+        if (reset)
+            clear_frames(&f);
+        const bool yields = add_frames(&f, first, out);
+        assert_int_equal(run(&s), yields ? TW_OK : TW_NO_OUTPUT);
+        if (yields)
+            memcpy(expected, out, sizeof out);
+        yielded |= yields;
+        const float *y = tw_session_output(&s, 0), *w = tw_session_output(&s, 1);
+        for (int k = 0; k < f.size && yielded; k++) {
+            assert_true(y[k] == expected[k]);
+            assert_true(y[f.size + k] == -expected[k]);
+            assert_true(w[k] == (expected[k] < 0 ? expected[k] : 0));
+        }
+    }
+    tw_session_close(&s);
+}
+
+static void buffers_are_lists_of_frames(void **state)
+{
+    static const int shapes[][4] = {/* coming, size, stride, padding */
+                                    {1, 4, 1, 0}, {1, 4, 3, 1}, {1, 4, 4, 4}, {1, 1, 1, 0},
+                                    {2, 6, 2, 0}, {2, 6, 4, 3}, {2, 6, 6, 5}, {3, 3, 3, 2},
+                                    {1, 5, 2, 5}, {2, 8, 6, 1}};
+    static const int periods[] = {0, 1, 7, 13};
+    (void)state;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (int mode = BLOCKING; mode <= RIGHT; mode++) {
+            const int *d = shapes[i];
+            const tw_frames f = {
+                .coming = d[0], .size = d[1], .stride = d[2], .padding = d[3], .mode = mode};
+            for (size_t p = 0; p < sizeof periods / sizeof *periods; p++)
+                check_buffer(&f, periods[p], (i + p) % 3);
+        }
+}
+
+/* One buffer fills another: the second sees only what the first yields, and what does not wait runs
+ * every time. */
+static void buffers_stand_behind_each_other(void **state)
+{
+    static const char text[] =
+        "graph \"two\" {\n  input %x : f32[1,1]\n  state %runs : f32[1,1]\n"
+        "  const %one : f32[1,1] = [1]\n  %count = Add (%runs, %one)\n  next %runs = %count\n"
+        "  %a = qti_aisw.Buffer (%x) {buffer_size=3, buffer_dim=1, stride=3}\n"
+        "  %s = ReduceSum (%a) {axes=[1]}\n"
+        "  %b = qti_aisw.Buffer (%s) {buffer_size=2, buffer_dim=1, stride=1}\n"
+        "  %y = Mul (%b, %one)\n  %t = Mul (%count, %one)\n"
+        "  output %y\n  output %t\n  output %runs\n}\n";
+    (void)state;
+    for (uint64_t bands = 0; bands < 3; bands++) {
+        tw_session s;
+        open_network(&s, text, bands);
+        for (int i = 0; i < 30; i++) {
+            const float x = (float)i;
+            put(&s, 0, &x);
+            const bool yields = i % 3 == 2 && i > 3;
+            assert_int_equal(run(&s), yields ? TW_OK : TW_NO_OUTPUT);
+            if (!yields)
+                continue;
+            const float *y = tw_session_output(&s, 0), *t = tw_session_output(&s, 1);
+            assert_true(y[0] == 3 * (x - 4) && y[1] == 3 * (x - 1));
+            assert_true(t[0] == (float)(i + 1));
+            assert_true(*(const float *)tw_session_output(&s, 2) == (float)i);
+        }
+        tw_session_close(&s);
+    }
+}
+
+/* ---- recurrent layers ---- */
+
+enum { STEPS = 12, BATCH = 2, IN = 3, OUT = 4 };
+
+typedef struct tw_case {
+    bool lstm, reverse_too, peephole, coupled, linear, lengths, initial;
+    float clip;
+} tw_case;
+
+/* A layer over `steps` time steps. The stateful one begins each run where the last ended. */
+static void write_layer(char *text, size_t room, const tw_case *c, int steps, const char *direction)
+{
+    const int gates = c->lstm ? 4 : 3, d = direction[0] == 'b' ? 2 : 1;
+    const char *h = c->initial ? "%h" : "_", *p = c->peephole ? "%p" : "_";
+    char attributes[160], states[40];
+    (void)snprintf(attributes, sizeof attributes,
+                   "hidden_size=%d, direction=\"%s\", clip=%g, %s=%d", OUT, direction,
+                   (double)c->clip, c->lstm ? "input_forget" : "linear_before_reset",
+                   c->lstm ? c->coupled : c->linear);
+    (void)snprintf(states, sizeof states, c->lstm ? "%s, %s, %s, %%r" : "%s, %%r", h,
+                   c->initial ? "%c" : "_", p);
+    (void)snprintf(
+        text, room,
+        "graph \"l\" {\n  input %%x : f32[%d,%d,%d]\n  input %%r : bool[]\n  input %%n : s32[%d]\n"
+        "  input %%h : f32[%d,%d,%d]\n  input %%c : f32[%d,%d,%d]\n"
+        "  const %%w : f32[%d,%d,%d] = random 1 -1 1\n  const %%u : f32[%d,%d,%d] = random 2 -1 1\n"
+        "  const %%b : f32[%d,%d] = random 3 -1 1\n  const %%p : f32[%d,%d] = random 4 -1 1\n"
+        "  %%y, %%yh%s = qti_aisw.%s (%%x, %%w, %%u, %%b, %s, %s) {%s}\n"
+        "  output %%y\n  output %%yh\n%s}\n",
+        steps, BATCH, IN, BATCH, d, BATCH, OUT, d, BATCH, OUT, d, gates * OUT, IN, d, gates * OUT,
+        OUT, d, 2 * gates * OUT, d, 3 * OUT, c->lstm ? ", %yc" : "",
+        c->lstm ? "StatefulLstm" : "StatefulGru", c->lengths ? "%n" : "_", states, attributes,
+        c->lstm ? "  output %yc\n" : "");
+}
+
+typedef struct tw_feeds {
+    float x[STEPS * BATCH * IN], h[2 * BATCH * OUT], c[2 * BATCH * OUT];
+} tw_feeds;
+
+static void feed_layer(tw_session *s, const tw_feeds *f, int first, uint8_t reset, int32_t length)
+{
+    const int32_t lengths[BATCH] = {length, length};
+    for (uint32_t i = 0; i < s->model.input_count; i++) {
+        const char *name = s->input_names[i];
+        const void *data = *name == 'x'   ? (const void *)(f->x + first * BATCH * IN)
+                           : *name == 'r' ? (const void *)&reset
+                           : *name == 'n' ? (const void *)lengths
+                           : *name == 'h' ? (const void *)f->h
+                                          : (const void *)f->c;
+        put(s, i, data);
+    }
+}
+
+/* In runs of `steps`, beginning anew at step `anew`: the same numbers as one run each. */
+static void check_layer(const tw_case *c, int steps, int anew)
+{
+    char text[2000];
+    tw_session whole, parts;
+    tw_feeds f;
+    uint64_t seed = 17;
+    float *all = (float *)&f;
+    for (size_t i = 0; i < sizeof f / sizeof *all; i++)
+        all[i] = number(&seed);
+    write_layer(text, sizeof text, c, steps, "forward");
+    open_network(&parts, text, steps == 1);
+    for (int from = 0; from < STEPS; from += anew) {
+        write_layer(text, sizeof text, c, anew, "forward");
+        open_network(&whole, text, 0);
+        feed_layer(&whole, &f, from, 0, anew);
+        (void)run(&whole);
+        const float *y = tw_session_output(&whole, 0);
+        for (int t = 0; t < anew; t += steps) {
+            feed_layer(&parts, &f, from + t, t == 0 && (from > 0 || steps == 2), steps);
+            (void)run(&parts);
+            assert_memory_equal(tw_session_output(&parts, 0), y + t * BATCH * OUT,
+                                sizeof *y * (size_t)steps * BATCH * OUT);
+        }
+        for (uint32_t o = 1; o < whole.model.output_count; o++)
+            assert_memory_equal(tw_session_output(&parts, o), tw_session_output(&whole, o),
+                                sizeof *y * BATCH * OUT);
+        tw_session_close(&whole);
+    }
+    tw_session_close(&parts);
+}
+
+static void layers_go_on_where_they_ended(void **state)
+{
+    (void)state;
+    for (int bits = 0; bits < 64; bits++) {
+        const tw_case c = {.lstm = bits & 1,
+                           .peephole = (bits & 1) && (bits & 2),
+                           .linear = bits & 2,
+                           .coupled = bits & 4,
+                           .clip = bits & 8 ? 0.3f : 0,
+                           .lengths = bits & 16,
+                           .initial = bits & 32};
+        check_layer(&c, bits % 3 == 0 ? 1 : bits % 3 + 1, 6);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(buffers_are_lists_of_frames),
+        cmocka_unit_test(buffers_stand_behind_each_other),
+        cmocka_unit_test(layers_go_on_where_they_ended),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
