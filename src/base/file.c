@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -70,6 +71,39 @@ bool tw_read_file(tw_arena *arena, const char *path, size_t limit, void **data, 
     free(buffer);
     fclose(file);
     return ok;
+}
+
+bool tw_is_larger(const char *path, uint64_t bytes)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && (uint64_t)status.st_size > bytes;
+}
+
+bool tw_map_file(const char *path, tw_mapped *mapped, tw_diag *diag)
+{
+    struct stat status;
+    *mapped = (tw_mapped){NULL, 0};
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return fail_errno(diag, "open", path, "; check the name");
+    bool ok = fstat(file, &status) == 0 || fail_errno(diag, "read", path, "");
+    if (ok && (status.st_size < 1 || (uint64_t)status.st_size > SIZE_MAX / 2))
+        ok = tw_fail(diag, TW_CODE_FAILED, NULL, NULL, "%s has %lld bytes, which cannot be mapped",
+                     path, (long long)status.st_size);
+    void *data = ok ? mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0) : NULL;
+    if (ok && data == MAP_FAILED)
+        ok = fail_errno(diag, "map", path, "");
+    if (ok)
+        *mapped = (tw_mapped){data, (size_t)status.st_size};
+    close(file);
+    return ok;
+}
+
+void tw_unmap_file(tw_mapped *mapped)
+{
+    if (mapped->data)
+        munmap(mapped->data, mapped->bytes);
+    *mapped = (tw_mapped){NULL, 0};
 }
 
 static bool write_stream(FILE *file, const void *data, size_t bytes)

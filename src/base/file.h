@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/diag.h"
@@ -12,6 +13,18 @@
  * Memory is taken for what the file holds, never for what it claims to hold. */
 bool tw_read_file(tw_arena *arena, const char *path, size_t limit, void **data, size_t *bytes,
                   tw_diag *diag);
+
+/* Is it a plain file of more than `bytes`? */
+bool tw_is_larger(const char *path, uint64_t bytes);
+
+/* A file in place, for those too large to be read: what nobody looks at is not fetched. Another program
+ * that cuts it meanwhile ends this one. */
+typedef struct tw_mapped {
+    void *data;
+    size_t bytes;
+} tw_mapped;
+bool tw_map_file(const char *path, tw_mapped *mapped, tw_diag *diag);
+void tw_unmap_file(tw_mapped *mapped);
 
 /* Writes beside the file, then renames: whoever looks sees the old file or the whole new one, and a
  * failure leaves nothing behind. A device or pipe is written in place. */

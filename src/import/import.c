@@ -6,7 +6,8 @@
 
 #include "base/file.h"
 
-enum { MODEL_BYTES = INT32_MAX };
+/* Larger files are mapped. */
+enum { MOST_READ = INT32_MAX };
 
 static const struct {
     const char *name, *what;
@@ -88,12 +89,18 @@ tw_graph *tw_import(tw_arena *arena, const char *path, const tw_import_options *
 {
     /* The importers keep what they need; the file itself goes. */
     tw_arena *scratch = tw_arena_new();
-    void *data;
-    size_t bytes;
+    tw_mapped large = {NULL, 0};
+    void *data = NULL;
+    size_t bytes = 0;
     tw_graph *graph = NULL;
     snprintf(diag->file, sizeof diag->file, "%s", path);
-    if (tw_read_file(scratch, path, MODEL_BYTES, &data, &bytes, diag))
-        graph = tw_import_bytes(arena, data, bytes, path, options, format, diag);
+    bool ok = tw_is_larger(path, MOST_READ)
+                  ? tw_map_file(path, &large, diag)
+                  : tw_read_file(scratch, path, MOST_READ, &data, &bytes, diag);
+    if (ok)
+        graph = tw_import_bytes(arena, large.data ? large.data : data,
+                                large.data ? large.bytes : bytes, path, options, format, diag);
+    tw_unmap_file(&large);
     tw_arena_free(scratch);
     return graph;
 }

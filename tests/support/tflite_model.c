@@ -11,7 +11,6 @@ static size_t list(tw_flat *f, size_t table, int field, const tw_tflt_list *l)
 static void tensor(const tw_tflt_tensor *t, tw_flat *f, size_t slot, int index,
                    tw_tflt_places *places)
 {
-    const int64_t zero = 0;
     size_t at = tw_flat_table(f, slot, t->scale > 0 ? "41444" : "4144");
     places->tensors[index] = at;
     places->shapes[index] = list(f, at, 0, &t->shape);
@@ -22,7 +21,7 @@ static void tensor(const tw_tflt_tensor *t, tw_flat *f, size_t slot, int index,
         return;
     size_t quant = tw_flat_table(f, tw_flat_field(f, at, 4), "0044");
     tw_flat_vector(f, tw_flat_field(f, quant, 2), 4, 1, &t->scale);
-    tw_flat_vector(f, tw_flat_field(f, quant, 3), 8, 1, &zero);
+    tw_flat_vector(f, tw_flat_field(f, quant, 3), 8, 1, &t->zero_point);
 }
 
 static void subgraph(const tw_tflt_model *m, tw_flat *f, size_t slot, tw_tflt_places *places)
@@ -69,7 +68,14 @@ void tw_tflt_make(const tw_tflt_model *m, tw_flat *f, tw_tflt_places *places)
         tw_flat_references(f, tw_flat_field(f, root, 4), (uint32_t)m->buffer_count + 1);
     tw_flat_table(f, buffers, "0");
     for (int i = 0; i < m->buffer_count; i++) {
-        size_t buffer = tw_flat_table(f, buffers + 4 * (size_t)(i + 1), "4");
+        const size_t slot = buffers + 4 * (size_t)(i + 1);
+        if (m->buffers[i].offset) {
+            size_t outside = tw_flat_table(f, slot, "088");
+            tw_flat_set(f, outside, 1, 8, (int64_t)m->buffers[i].offset);
+            tw_flat_set(f, outside, 2, 8, (int64_t)m->buffers[i].bytes);
+            continue;
+        }
+        size_t buffer = tw_flat_table(f, slot, "4");
         tw_flat_vector(f, tw_flat_field(f, buffer, 0), 1, m->buffers[i].bytes, m->buffers[i].data);
     }
 }
@@ -85,15 +91,15 @@ static void sums(tw_tflt_model *m)
     static const int32_t axis[] = {1};
     *m = (tw_tflt_model){
         .tensor_count = 5,
-        .tensors = {{"x", {2, {2, 4}}, 0, 0, 0},
-                    {"c", {1, {4}}, 0, 1, 0},
-                    {"y", {2, {2, 4}}, 0, 0, 0},
-                    {"axis", {1, {1}}, 2, 2, 0},
-                    {"z", {1, {2}}, 0, 0, 0}},
+        .tensors = {{"x", {2, {2, 4}}, 0, 0, 0, 0},
+                    {"c", {1, {4}}, 0, 1, 0, 0},
+                    {"y", {2, {2, 4}}, 0, 0, 0, 0},
+                    {"axis", {1, {1}}, 2, 2, 0, 0},
+                    {"z", {1, {2}}, 0, 0, 0, 0}},
         .operator_count = 2,
         .operators = {{0, {2, {0, 1}}, {1, {2}}}, {1, {2, {2, 3}}, {1, {4}}}},
         .buffer_count = 2,
-        .buffers = {{term, sizeof term}, {axis, sizeof axis}},
+        .buffers = {{term, sizeof term, 0}, {axis, sizeof axis, 0}},
         .code_count = 2,
         .codes = {ADD, SUM},
         .in = {1, {0}},
@@ -108,15 +114,15 @@ static void layer(tw_tflt_model *m)
     static const int32_t bias[] = {10, -20};
     *m = (tw_tflt_model){
         .tensor_count = 5,
-        .tensors = {{"x", {2, {1, 3}}, 9, 0, 0.05f},
-                    {"w", {2, {2, 3}}, 9, 1, 0.01f},
-                    {"b", {1, {2}}, 2, 2, 0.0005f},
-                    {"y", {2, {1, 2}}, 9, 0, 0.1f},
-                    {"z", {2, {1, 2}}, 9, 0, 0.1f}},
+        .tensors = {{"x", {2, {1, 3}}, 9, 0, 0.05f, 0},
+                    {"w", {2, {2, 3}}, 9, 1, 0.01f, 0},
+                    {"b", {1, {2}}, 2, 2, 0.0005f, 0},
+                    {"y", {2, {1, 2}}, 9, 0, 0.1f, 0},
+                    {"z", {2, {1, 2}}, 9, 0, 0.1f, 0}},
         .operator_count = 2,
         .operators = {{0, {3, {0, 1, 2}}, {1, {3}}}, {1, {1, {3}}, {1, {4}}}},
         .buffer_count = 2,
-        .buffers = {{weights, sizeof weights}, {bias, sizeof bias}},
+        .buffers = {{weights, sizeof weights, 0}, {bias, sizeof bias, 0}},
         .code_count = 2,
         .codes = {FULLY_CONNECTED, GELU},
         .in = {1, {0}},
@@ -130,13 +136,13 @@ static void reshape(tw_tflt_model *m)
     static const int32_t shape[] = {4, -1};
     *m = (tw_tflt_model){
         .tensor_count = 3,
-        .tensors = {{"x", {2, {2, 4}}, 0, 0, 0},
-                    {"shape", {1, {2}}, 2, 1, 0},
-                    {"y", {2, {4, 2}}, 0, 0, 0}},
+        .tensors = {{"x", {2, {2, 4}}, 0, 0, 0, 0},
+                    {"shape", {1, {2}}, 2, 1, 0, 0},
+                    {"y", {2, {4, 2}}, 0, 0, 0, 0}},
         .operator_count = 1,
         .operators = {{0, {2, {0, 1}}, {1, {2}}}},
         .buffer_count = 1,
-        .buffers = {{shape, sizeof shape}},
+        .buffers = {{shape, sizeof shape, 0}},
         .code_count = 1,
         .codes = {RESHAPE},
         .in = {1, {0}},

@@ -18,6 +18,7 @@ typedef struct tw_tflt_tensor {
     int type;        /* of schema.h's TW_TFL_TYPES; 0: FLOAT32, 2: INT32, 9: INT8 */
     uint32_t buffer; /* 0: none */
     float scale;     /* 0: no quantisation */
+    int64_t zero_point;
 } tw_tflt_tensor;
 
 typedef struct tw_tflt_operator {
@@ -28,6 +29,7 @@ typedef struct tw_tflt_operator {
 typedef struct tw_tflt_buffer {
     const void *data;
     uint32_t bytes;
+    uint64_t offset; /* not 0: there in the file, behind what is made here; its caller writes it */
 } tw_tflt_buffer;
 
 typedef struct tw_tflt_model {

@@ -105,6 +105,23 @@ static void test_misaligned(void **state)
     tw_flat_free(&flat);
 }
 
+/* One that moves with the type from uint8 to int8, and has nowhere to go. */
+static void test_zero_point(void **state)
+{
+    static const int64_t far[] = {INT64_MIN, (int64_t)INT32_MIN + 127, (int64_t)INT32_MAX + 1};
+    (void)state;
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+        tw_tflt_model model;
+        tw_flat flat;
+        assert_non_null(tw_tflt_example(1, &model));
+        model.tensors[0].type = 3; /* UINT8 */
+        model.tensors[0].zero_point = far[i];
+        tw_tflt_make(&model, &flat, NULL);
+        expect_refused(flat.data, flat.bytes, "a zero point leaves 32 bits");
+        tw_flat_free(&flat);
+    }
+}
+
 /* Copies are of the exact size, so that a sanitizer sees every byte read behind the end. */
 static void import_copy(const uint8_t *data, size_t bytes)
 {
@@ -145,11 +162,9 @@ static void test_cuts_and_changes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound),
-        cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_eight_bytes),
-        cmocka_unit_test(test_misaligned),
-        cmocka_unit_test(test_cuts_and_changes),
+        cmocka_unit_test(test_sound),       cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_eight_bytes), cmocka_unit_test(test_misaligned),
+        cmocka_unit_test(test_zero_point),  cmocka_unit_test(test_cuts_and_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,6 +159,13 @@ static bool import_graph(tw_onnx *o, const Tw__Onnx__Graph *g)
 tw_graph *tw_import_onnx(tw_arena *arena, const void *data, size_t bytes, const char *path,
                          const tw_import_options *options, tw_diag *diag)
 {
+    if (bytes > INT32_MAX) {
+        tw_fail(diag, TW_CODE_FAILED, NULL, NULL,
+                "the file has %zu bytes, of its kind none has more than 2 GiB; store the weights "
+                "beside it, as external data",
+                bytes);
+        return NULL;
+    }
     tw_onnx *o = tw_alloc(arena, sizeof *o);
     o->begun = tw_arena_bytes(arena);
     tw_onnx_files files = {.arena = arena, .folder = path ? tw_path_folder(arena, path) : NULL};

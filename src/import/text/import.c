@@ -11,6 +11,11 @@ bool tw_recognise_text(const void *data, size_t bytes)
 tw_graph *tw_import_text(tw_arena *arena, const void *data, size_t bytes, const char *path,
                          const tw_import_options *options, tw_diag *diag)
 {
+    if (bytes > INT32_MAX) {
+        tw_fail(diag, TW_CODE_FAILED, NULL, NULL,
+                "the text has %zu bytes; keep weights in .npy files beside it", bytes);
+        return NULL;
+    }
     tw_graph *graph = tw_text_parse(arena, data, bytes, path, diag);
     for (int i = graph ? graph->input_count - 1 : -1; i >= 0; i--)
         if (!tw_fix_given_input(graph, graph->inputs[i], options, diag))

@@ -72,18 +72,17 @@ bool tw_tfl_quant(tw_tfl_import *import, const tw_tfl_tensor *tensor, tw_quant *
         return true; /* a bias, whose scales follow from the weights' */
     float *scale = tw_copy(import->b.arena, from->scale, sizeof *scale * (size_t)from->count);
     int32_t *zero = tw_alloc_array(import->b.arena, (size_t)from->count, sizeof *zero);
+    const int shift = is_shifted(tensor) ? 128 : 0;
     for (int i = 0; i < from->count; i++) {
         int64_t z = from->zero_count == 0   ? 0
                     : from->zero_count == 1 ? from->zero_point[0]
                                             : from->zero_point[i];
-        if (is_shifted(tensor))
-            z -= 128;
-        if (z < INT32_MIN || z > INT32_MAX)
+        if (z < (int64_t)INT32_MIN + shift || z > INT32_MAX)
             return tensor_fail(import, TW_CODE_FAILED, tensor, "a zero point leaves 32 bits", "");
         if (!(scale[i] > 0) || !isfinite(scale[i]))
             return tensor_fail(import, TW_CODE_FAILED, tensor,
                                "a scale is not positive and finite; quantise the model again", "");
-        zero[i] = (int32_t)z;
+        zero[i] = (int32_t)(z - shift);
     }
     int axis = from->axis;
     if (from->count > 1 && tensor->rank > TW_MAX_RANK)
