@@ -16,7 +16,8 @@ struct tw_arena {
     size_t bytes;
 };
 
-enum { CHUNK = 1 << 16, ALIGN = 64 };
+/* Chunks grow with what the arena holds: many arenas live for one question only. */
+enum { SMALLEST_CHUNK = 1 << 11, CHUNK = 1 << 16, ALIGN = 64 };
 
 static _Noreturn void out_of_memory(size_t bytes)
 {
@@ -68,7 +69,9 @@ void *tw_alloc(tw_arena *arena, size_t bytes)
     tw_chunk *chunk = arena->chunks;
     size_t at = chunk ? round_up(chunk->used, align) : 0;
     if (!chunk || at > chunk->size || bytes > chunk->size - at) {
-        chunk = add_chunk(arena, bytes > CHUNK ? bytes : CHUNK);
+        size_t size = arena->bytes < SMALLEST_CHUNK ? SMALLEST_CHUNK : arena->bytes;
+        size = size < CHUNK ? size : CHUNK;
+        chunk = add_chunk(arena, bytes > size ? bytes : size);
         at = chunk->used;
     }
     chunk->used = at + bytes;

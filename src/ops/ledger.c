@@ -19,7 +19,7 @@ const int tw_op_count = (int)(sizeof tw_ops / sizeof *tw_ops);
 const tw_opdef *tw_op_by_name(const char *name)
 {
     for (int i = 0; i < tw_op_count; i++)
-        if (strcmp(tw_ops[i]->name, name) == 0)
+        if (tw_ops[i]->name[0] == name[0] && strcmp(tw_ops[i]->name, name) == 0)
             return tw_ops[i];
     return NULL;
 }

@@ -1,7 +1,7 @@
 /* Addresses: the buffers of a region as intervals of plan/assign. */
 #include <stdlib.h>
 
-#include "plan/assign.h"
+#include "plan/assign_memo.h"
 #include "plan/overlap.h"
 
 /* The bed of a buffer while both are in one memory, or null. */
@@ -138,7 +138,7 @@ uint32_t tw_place_buffers(tw_schedule *s, uint32_t region, tw_layer most, uint64
         if (f->region == region && layer_of(f->use) <= most && !is_bed[b])
             add_chain(s, f, &all, b + 1);
     }
-    uint64_t size = tw_assign_best(all.in, all.count, nodes);
+    uint64_t size = tw_assign_remembered(s->assigned, all.in, all.count, nodes);
     for (int i = 0; i < all.count; i++)
         all.buffer[i]->offset = (uint32_t)(all.in[i].offset + all.shift[i]);
     for (int b = 0; b < s->buffer_count; b++)

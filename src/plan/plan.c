@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "plan/assign_memo.h"
 #include "plan/control.h"
 #include "plan/ends.h"
 #include "plan/search.h"
@@ -506,6 +507,8 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
     s->arena = graph->arena;
     s->graph = graph;
     s->memories = &options->memories;
+    s->assigned = tw_alloc(s->arena, sizeof *s->assigned);
+    s->assigned->arena = s->arena;
     if (!tw_targets_parse(s->arena, options->backends, &s->targets, &s->target_count, diag) ||
         !tw_plan_steps(s, options, diag))
         return false;

@@ -59,8 +59,16 @@ typedef struct tw_roll_state {
     int32_t *made, *taken; /* by step */
     int32_t *base;         /* by stream: first row in the window (of the leader) */
     int32_t *arrived;      /* by stream: rows of a source */
+    bool *waits; /* by step: it could not fire, and nothing that it looks at has changed */
     int highest; /* no step above this one can fire: nothing that it looks at has changed */
 } tw_roll_state;
+
+/* A stream has more rows: its readers may fire. */
+static void wake_readers(tw_roll_state *s, const tw_roll_stream *stream)
+{
+    for (int k = 0; k < stream->reader_count; k++)
+        s->waits[stream->readers[k].step] = false;
+}
 
 static int32_t available(const tw_roll_state *s, int stream)
 {
@@ -151,6 +159,8 @@ static void release(tw_roll_state *s, int stream, tw_roll_run *run)
     if (keep > *base) {
         run->moved_bytes += (have - keep) * leader->row_bytes;
         *base = keep;
+        if (leader->producer >= 0)
+            s->waits[leader->producer] = false; /* it has room */
     }
 }
 
@@ -247,8 +257,11 @@ static void look_from(tw_roll_state *s, int step)
 {
     const tw_roll_step *t = &s->r->steps[step];
     s->highest = step;
-    for (int k = 0; k < t->write_count; k++)
-        s->highest = tw_max32(s->highest, last_reader(&s->r->streams[t->writes[k]]));
+    for (int k = 0; k < t->write_count; k++) {
+        const tw_roll_stream *out = &s->r->streams[t->writes[k]];
+        s->highest = tw_max32(s->highest, last_reader(out));
+        wake_readers(s, out);
+    }
 }
 
 static bool is_complete(const tw_roll_state *s)
@@ -279,6 +292,7 @@ static int advance_source(tw_roll_state *s, int32_t *held)
             return -1;
         s->arrived[i] += rows;
         s->highest = last_reader(in);
+        wake_readers(s, in);
         if (held)
             held[i] = tw_max32(held[i], tw_min32(s->arrived[i], in->extent) - s->base[i]);
         return 1;
@@ -290,7 +304,8 @@ static int advance_source(tw_roll_state *s, int32_t *held)
 static int turn(tw_roll_state *s, tw_roll_run *run, int32_t *held)
 {
     for (int i = s->highest; i >= 0; i--) {
-        int32_t allowed, rows = rows_to_fire(s, i, &allowed);
+        int32_t allowed, rows = s->waits[i] ? -1 : rows_to_fire(s, i, &allowed);
+        s->waits[i] = rows < 0;
         if (rows < 0)
             continue;
         look_from(s, i);
@@ -313,6 +328,7 @@ bool tw_roll_simulate(const tw_roll *r, tw_roll_run *run, int32_t *held, tw_aren
     s.taken = tw_alloc_array(own, steps, sizeof(int32_t));
     s.base = tw_alloc_array(own, streams, sizeof(int32_t));
     s.arrived = tw_alloc_array(own, streams, sizeof(int32_t));
+    s.waits = tw_alloc_array(own, steps, sizeof(bool));
     *run = (tw_roll_run){0};
     if (held)
         memset(held, 0, sizeof *held * streams);
@@ -331,6 +347,31 @@ static void set_rows(tw_roll *r, int leader, int32_t rows)
     for (int i = 0; i < r->stream_count; i++)
         if (r->streams[i].leader == leader)
             r->streams[i].rows = rows;
+}
+
+static bool completes_with(tw_roll *r, int leader, int32_t rows, tw_arena *arena)
+{
+    tw_roll_run trial;
+    set_rows(r, leader, rows);
+    return tw_roll_simulate(r, &trial, NULL, arena);
+}
+
+/* The fewest rows of one window with which the segment completes. Most windows are as small as they go
+ * already: steps down from there, of growing length, then halves what is left. */
+static int32_t fewest_rows(tw_roll *r, int leader, tw_arena *arena)
+{
+    int32_t low = 1, high = r->streams[leader].rows, step = 1; /* high works */
+    while (low < high) {
+        int32_t rows = step > 0 ? tw_max32(high - step, low) : (low + high) / 2;
+        if (completes_with(r, leader, rows, arena)) {
+            high = rows;
+            step *= 2;
+        } else {
+            low = rows + 1;
+            step = 0;
+        }
+    }
+    return high;
 }
 
 bool tw_roll_tighten(tw_roll *r, tw_roll_run *run, tw_arena *arena)
@@ -363,17 +404,7 @@ bool tw_roll_tighten(tw_roll *r, tw_roll_run *run, tw_arena *arena)
         done[costly] = true;
         if (r->quick && r->streams[costly].exact)
             continue;
-        int32_t low = 1, high = r->streams[costly].rows; /* high works */
-        while (low < high) {
-            int32_t middle = (low + high) / 2;
-            tw_roll_run trial;
-            set_rows(r, costly, middle);
-            if (tw_roll_simulate(r, &trial, NULL, arena))
-                high = middle;
-            else
-                low = middle + 1;
-        }
-        set_rows(r, costly, high);
+        set_rows(r, costly, fewest_rows(r, costly, arena));
     }
     return tw_roll_simulate(r, run, NULL, arena);
 }

@@ -101,6 +101,7 @@ typedef struct tw_schedule {
     const bool *slow; /* by value->index: whole tensors that lie in slow memory; or null */
     bool to_edges;    /* results over their input lie at the edges of what is shared */
     tw_join *joins;   /* by value->index, or null: what may lie inside what */
+    struct tw_assign_memo *assigned; /* addresses asked for before */
     tw_buffer *buffers;
     int buffer_count, buffer_capacity;
     int counters; /* the buffer of the row counters */

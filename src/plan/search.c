@@ -5,6 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a simulated run came to. */
+typedef struct tw_tight {
+    bool bedded; /* simulated with a bed */
+    int64_t lead;
+    const int32_t *rows; /* by stream of the segment */
+} tw_tight;
+
 /* A stretch of steps [from, to) in bands of `band` rows; band 0: one step, whole; below 0: by columns, a
  * row in -band parts. */
 typedef struct tw_stretch {
@@ -16,6 +23,7 @@ typedef struct tw_stretch {
     int64_t bytes;
     int64_t may_save; /* more, at most, by results that take the place of what it consumes */
     double cost;
+    const tw_tight *tight; /* or null: not simulated yet */
 } tw_stretch;
 
 struct tw_search {
@@ -297,30 +305,49 @@ static void set_windows(const tw_search *s, const tw_roll *roll, const int *of, 
     }
 }
 
+/* The windows and the lead of a run as simulated: once, then from memory. False: it cannot roll. */
+static bool tighten(const tw_search *s, tw_stretch *run, tw_roll *roll, const int *of,
+                    int64_t *lead)
+{
+    if (!run->tight || run->tight->bedded != run->bedded) {
+        tw_roll_run did;
+        tw_scene_estimate(s->scene, run->from, run->band, roll, of);
+        roll->quick = roll->columns; /* smaller windows would be made of smaller calls */
+        if (!tw_roll_tighten(roll, &did, s->arena))
+            return false;
+        int32_t *rows = tw_alloc_array(s->arena, (size_t)roll->stream_count + 1, sizeof *rows);
+        for (int i = 0; i < roll->stream_count; i++)
+            rows[i] = roll->streams[i].rows;
+        const tw_tight tight = {run->bedded, did.lead, rows};
+        run->tight = tw_copy(s->arena, &tight, sizeof tight);
+    }
+    for (int i = 0; i < roll->stream_count; i++)
+        roll->streams[i].rows = run->tight->rows[i];
+    *lead = run->tight->lead;
+    return true;
+}
+
 /* Simulate and tighten one run, and put it into `out` unless null; false: it cannot roll. */
 static bool settle(tw_search *s, tw_stretch *run, tw_schedule *out)
 {
     tw_arena *arena = tw_arena_new();
     int *of = streams_of(s, run->from, run->to, arena);
     tw_roll roll;
-    tw_roll_run did;
     int bed = -1;
-    int64_t saves = 0;
+    int64_t saves = 0, lead = 0;
     bool ok = tw_scene_roll(s->scene, run->from, run->to, run->band, &roll, of, arena);
     if (ok) {
-        tw_scene_estimate(s->scene, run->from, run->band, &roll, of);
         if (run->bedded)
             bed = tw_scene_bed(s->scene, run->from, run->to, &roll, arena);
-        roll.quick = roll.columns; /* smaller windows would be made of smaller calls */
-        ok = tw_roll_tighten(&roll, &did, arena);
+        ok = tighten(s, run, &roll, of, &lead);
     }
     if (ok) {
-        saves = bed < 0 ? 0 : tw_scene_bed_saves(s->scene, bed, &roll, did.lead);
+        saves = bed < 0 ? 0 : tw_scene_bed_saves(s->scene, bed, &roll, lead);
         run->bytes = tw_scene_bytes(s->scene, run->from, run->to, &roll) - saves;
         run->settled = true;
     }
     if (ok && out) {
-        set_windows(s, &roll, of, saves ? bed : -1, did.lead, out);
+        set_windows(s, &roll, of, saves ? bed : -1, lead, out);
         for (int i = run->from; i < run->to; i++)
             out->steps[i].band = roll.steps[i - run->from].band;
         out->segments[out->steps[run->from].segment].source_band = roll.source_band;

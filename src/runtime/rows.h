@@ -9,10 +9,14 @@
 
 #include "runtime/kernel.h"
 
+/* b > 0. Most maps have 1 there, and division in 64 bits is a long call on small processors. */
 static inline int64_t tw_floor_div(int64_t a, int64_t b)
 {
-    int64_t q = a / b;
-    return q - (a % b != 0 && (a < 0) != (b < 0));
+    if (b == 1)
+        return a;
+    if (a >= 0 && a <= INT32_MAX && b <= INT32_MAX)
+        return (int32_t)a / (int32_t)b;
+    return a / b - (a % b < 0);
 }
 
 static inline int32_t tw_within(int64_t v, int32_t most)

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "plan/assign.h"
+#include "plan/assign_memo.h"
 #include "support/plans.h"
 
 static void check_disjoint(const tw_interval *in, int count, uint64_t size)
@@ -100,6 +100,29 @@ static void large_problems_are_disjoint(void **state)
     }
 }
 
+/* A question asked again has the answer of the first time, and one that differs in a single number is
+ * another question. */
+static void answers_are_remembered(void **state)
+{
+    (void)state;
+    uint64_t random = 6;
+    tw_assign_memo memo = {.arena = tw_arena_new()};
+    for (int round = 0; round < 50; round++) {
+        tw_interval first[30], again[30];
+        int count = make_problem(first, 30, 12, &random);
+        memcpy(again, first, sizeof again);
+        uint64_t size = tw_assign_remembered(&memo, first, count, 2000);
+        assert_int_equal(size, tw_assign_remembered(&memo, again, count, 2000));
+        for (int i = 0; i < count; i++)
+            assert_int_equal(first[i].offset, again[i].offset);
+        again[count - 1].bytes += 16000;
+        size = tw_assign_remembered(&memo, again, count, 2000);
+        check_disjoint(again, count, size);
+        assert_true(size >= again[count - 1].bytes);
+    }
+    tw_arena_free(memo.arena);
+}
+
 /* Tied intervals keep their places to each other; those of one tie follow each other in time. */
 static void ties_hold(void **state)
 {
@@ -174,6 +197,7 @@ int main(void)
         cmocka_unit_test(small_problems_are_optimal),
         cmocka_unit_test(large_problems_are_disjoint),
         cmocka_unit_test(ties_hold),
+        cmocka_unit_test(answers_are_remembered),
         cmocka_unit_test(hard_instances),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
