@@ -51,7 +51,7 @@ static tw_graph *import_with(uint64_t weights_at, uint64_t bias_at, uint64_t byt
 
 static bool has_constant(const tw_graph *graph, const void *data, size_t bytes)
 {
-    for (int i = 0; i < graph->value_count; i++)
+    for (int i = 0; graph && i < graph->value_count; i++)
         if (graph->values[i]->data && tw_shape_bytes(&graph->values[i]->shape) == bytes &&
             memcmp(graph->values[i]->data, data, bytes) == 0)
             return true;
