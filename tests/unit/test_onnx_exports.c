@@ -41,7 +41,7 @@ static void integers(void **state)
 static void tensorflow(void **state)
 {
     (void)state;
-    run_folder("tests/data/onnx-tf2onnx", 115);
+    run_folder("tests/data/onnx-tf2onnx", 173);
 }
 
 int main(void)
