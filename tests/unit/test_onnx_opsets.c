@@ -148,11 +148,18 @@ static void by_vocabulary(void **state)
     assert_true(run_file("tests/data/vocabulary-nodes/tigris.txt") == 84);
 }
 
+static void by_type(void **state)
+{
+    (void)state;
+    assert_true(run_file("tests/data/onnx-types.txt") >= 22);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_change), cmocka_unit_test(every_version),
         cmocka_unit_test(by_index),     cmocka_unit_test(by_window),
-        cmocka_unit_test(by_attribute), cmocka_unit_test(by_vocabulary)};
+        cmocka_unit_test(by_attribute), cmocka_unit_test(by_vocabulary),
+        cmocka_unit_test(by_type)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -300,35 +300,3 @@ tw_value *tw_onnx_from_float(tw_onnx_node *n, tw_value *y, tw_dtype dtype)
 {
     return is_narrow(dtype) ? tw_build_cast(n->b, tw_build1(n->b, "Round", y, NULL), dtype) : y;
 }
-
-static bool cast_to(tw_onnx_node *n, tw_dtype dtype)
-{
-    /* Both are about 8-bit floats, which are refused. */
-    tw_onnx_ignore(n, "saturate");
-    const char *mode = tw_onnx_text(n, "round_mode", "up");
-    return tw_onnx_word(n, "round_mode", mode, "up down nearest") &&
-           tw_onnx_bind(n, 0, tw_build_cast(n->b, n->in[0], dtype));
-}
-
-bool tw_onnx_op_cast(tw_onnx_node *n)
-{
-    int64_t to;
-    if (n->opset < 6) {
-        const char *name = tw_onnx_text(n, "to", "");
-        to = tw_onnx_dtype_by_name(name, strlen(name));
-        if (to == 0)
-            return TW_ONNX_FAIL(n, "the type '%s' (attribute to) does not exist", name);
-    } else {
-        to = tw_onnx_int(n, "to", 0);
-    }
-    tw_dtype dtype = tw_onnx_dtype(to);
-    return dtype == TW_NO_DTYPE ? tw_onnx_refuse_dtype(to, "the result", n->b->diag)
-                                : cast_to(n, dtype);
-}
-
-bool tw_onnx_op_cast_like(tw_onnx_node *n)
-{
-    if (tw_onnx_is_narrow(n, n->in[1]))
-        return TW_ONNX_UNSUPPORTED(n, "the result has a type of less than 8 bits");
-    return cast_to(n, n->in[1]->shape.dtype);
-}

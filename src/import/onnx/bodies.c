@@ -47,6 +47,7 @@ tw_value *tw_onnx_body_take(tw_onnx *o, tw_onnx_body *body, tw_value *outer)
                           : tw_graph_input(body->graph, outer->name, outer->shape);
     inner->quant = outer->quant;
     inner->index = outer->index = 1;
+    tw_onnx_note_type(o, inner, tw_onnx_narrow_of(o, outer));
     tw_grow(o->b.arena, &body->outer, body->taken, &body->outer_capacity, sizeof *body->outer);
     tw_grow(o->b.arena, &body->inner, body->taken, &body->inner_capacity, sizeof *body->inner);
     body->outer[body->taken] = outer;

@@ -78,7 +78,7 @@ static bool import_input(tw_onnx *o, const Tw__Onnx__ValueInfo *info, bool first
         return refuse_type(o, binding->name, info->type);
     char what[300];
     snprintf(what, sizeof what, "graph input '%.256s'", binding->name);
-    tw_dtype dtype = tw_onnx_dtype(type->elem_type);
+    tw_dtype dtype = tw_onnx_held_as(type->elem_type);
     if (dtype == TW_NO_DTYPE)
         return tw_onnx_refuse_dtype(type->elem_type, what, o->b.diag);
     const tw_input_shape *given = given_shape(o, binding->name, first);
@@ -102,6 +102,7 @@ static bool import_input(tw_onnx *o, const Tw__Onnx__ValueInfo *info, bool first
         return false;
     tw_value *input = tw_graph_input(o->b.graph, binding->name, shape);
     tw_onnx_name(o, binding, input);
+    tw_onnx_note_type(o, input, tw_onnx_narrow_type(type->elem_type));
     return tw_fix_given_input(o->b.graph, input, o->b.options, o->b.diag);
 }
 

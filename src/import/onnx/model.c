@@ -79,7 +79,7 @@ bool tw_onnx_import_initializers(tw_onnx *o, const Tw__Onnx__Graph *g)
             return false;
         binding->initializer = true;
         tw_onnx_name(o, binding, tw_graph_constant(o->b.graph, binding->name, t.shape, t.data));
-        tw_onnx_note_type(o, proto, binding->value);
+        tw_onnx_note_type(o, binding->value, tw_onnx_narrow_type(proto->data_type));
     }
     return true;
 }
@@ -103,28 +103,56 @@ static bool declare_inputs(tw_onnx *o, const Tw__Onnx__Graph *g)
     return true;
 }
 
+/* Where the output is declared as a float of 16 bits and was computed as f32, it is stored as declared, and has
+ * the name. */
+static tw_value *as_declared(tw_onnx *o, const tw_onnx_binding *binding, tw_dtype declared)
+{
+    tw_value *value = binding->value;
+    if (!tw_onnx_is_widened(declared) || value->shape.dtype != TW_F32)
+        return value;
+    o->b.node = binding->name;
+    tw_value *stored = tw_build_cast(&o->b, value, declared);
+    if (stored) {
+        value->name = tw_unique_name(o->b.graph, tw_format(o->b.arena, "%s/f32", binding->name));
+        stored->name = binding->name;
+    }
+    return stored;
+}
+
+static bool import_output(tw_onnx *o, const Tw__Onnx__ValueInfo *info)
+{
+    const char *name = tw_onnx_or_empty(info->name);
+    const tw_onnx_binding *binding = tw_onnx_find(o, name);
+    if (!binding || !binding->value)
+        return tw_fail(o->b.diag, TW_CODE_FAILED, name, NULL,
+                       "the graph output comes from nowhere: no node has it as an output");
+    int64_t elements =
+        info->type && info->type->tensor_type ? info->type->tensor_type->elem_type : 0;
+    tw_dtype declared = tw_onnx_held_as(elements);
+    if (elements != 0 && declared == TW_NO_DTYPE)
+        return tw_onnx_refuse_dtype(elements, tw_format(o->b.arena, "graph output '%.256s'", name),
+                                    o->b.diag);
+    tw_value *value = as_declared(o, binding, declared);
+    if (!value)
+        return false;
+    const tw_onnx_narrow *computed = tw_onnx_narrow_of(o, value),
+                         *said = tw_onnx_narrow_type(elements);
+    if (elements != 0 && (declared != value->shape.dtype || said != computed))
+        return tw_fail(o->b.diag, TW_CODE_FAILED, name, NULL,
+                       "the graph output is declared as %s but computed as %s",
+                       said ? said->name : tw_dtype_name(declared),
+                       computed ? computed->name : tw_dtype_name(value->shape.dtype));
+    tw_graph_output(o->b.graph, value);
+    return true;
+}
+
 static bool import_outputs(tw_onnx *o, const Tw__Onnx__Graph *g)
 {
     if (g->n_output == 0)
         return tw_fail(o->b.diag, TW_CODE_FAILED, NULL, NULL, "the graph has no outputs");
-    for (size_t i = 0; i < g->n_output; i++) {
-        const char *name = tw_onnx_or_empty(g->output[i]->name);
-        const Tw__Onnx__Type *type = g->output[i]->type;
-        const tw_onnx_binding *binding = tw_onnx_find(o, name);
-        if (!binding || !binding->value)
-            return tw_fail(o->b.diag, TW_CODE_FAILED, name, NULL,
-                           "the graph output comes from nowhere: no node has it as an output");
-        int64_t elements = type && type->tensor_type ? type->tensor_type->elem_type : 0;
-        tw_dtype declared = tw_onnx_dtype(elements);
-        if (elements != 0 && declared == TW_NO_DTYPE)
-            return tw_onnx_refuse_dtype(
-                elements, tw_format(o->b.arena, "graph output '%.256s'", name), o->b.diag);
-        if (declared != TW_NO_DTYPE && declared != binding->value->shape.dtype)
-            return tw_fail(o->b.diag, TW_CODE_FAILED, name, NULL,
-                           "the graph output is declared as %s but computed as %s",
-                           tw_dtype_name(declared), tw_dtype_name(binding->value->shape.dtype));
-        tw_graph_output(o->b.graph, binding->value);
-    }
+    for (size_t i = 0; i < g->n_output; i++)
+        if (!import_output(o, g->output[i]))
+            return false;
     return true;
 }
 

@@ -52,7 +52,8 @@ struct tw_onnx {
     tw_map named;     /* name in the graph -> the tw_onnx_binding whose value has it */
     tw_map symbols;   /* name of an open axis -> its extent (int32_t) */
     tw_map functions; /* "domain/name/overload" -> Tw__Onnx__Function */
-    tw_map narrow;    /* address of a constant whose type has less than a byte -> itself */
+    tw_map narrow;    /* address of a value whose type has few bits -> the tw_onnx_narrow */
+    tw_map wide;      /* address of a value of 16-bit floats -> its tw_value as f32 */
     tw_onnx_scope *scope;
     tw_onnx_body *body; /* in hand, or null: the network itself */
     size_t expanded;    /* parts of functions and branches so far */

@@ -80,23 +80,6 @@ bool tw_onnx_tensor_of(tw_onnx_node *n, const Tw__Onnx__Tensor *tensor, tw_tenso
     return tw_onnx_tensor(n->onnx->files, tensor, data, n->b->diag);
 }
 
-/* Values have their names later than this, so they are found by address. */
-static const char *address_of(tw_onnx *o, const tw_value *value)
-{
-    return tw_format(o->b.arena, "%p", (const void *)value);
-}
-
-void tw_onnx_note_type(tw_onnx *o, const Tw__Onnx__Tensor *tensor, tw_value *value)
-{
-    if (value && tw_onnx_dtype_is_narrow(tensor->data_type))
-        tw_map_put(o->b.arena, &o->narrow, address_of(o, value), value);
-}
-
-bool tw_onnx_is_narrow(const tw_onnx_node *n, const tw_value *value)
-{
-    return n->onnx->narrow.count && tw_map_get(&n->onnx->narrow, address_of(n->onnx, value));
-}
-
 /* --- inputs and outputs ------------------------------------------------------------------------ */
 
 tw_value *tw_onnx_in(const tw_onnx_node *n, int i)

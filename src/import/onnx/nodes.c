@@ -58,6 +58,20 @@ static bool bind_attributes(const tw_onnx *o, tw_onnx_node *n)
     return true;
 }
 
+/* As the row takes floats that are not f32. Functions take all as it is. */
+static bool bind_element_type(tw_onnx *o, tw_onnx_node *n, int i)
+{
+    const tw_onnx_narrow *type = n->row ? tw_onnx_narrow_of(o, n->in[i]) : NULL;
+    if (type && type->format && !(n->row->keeps & CODES))
+        return TW_ONNX_UNSUPPORTED(n,
+                                   "input %d has element type %s, which can be moved, cast, "
+                                   "quantised and dequantised, but not computed with: cast it",
+                                   i, type->name);
+    if (n->row && !(n->row->keeps & HALVES))
+        n->in[i] = tw_onnx_widened(o, n->in[i]);
+    return n->in[i] != NULL;
+}
+
 static bool bind_inputs(tw_onnx *o, tw_onnx_node *n)
 {
     for (int i = 0; i < n->in_count; i++) {
@@ -72,9 +86,9 @@ static bool bind_inputs(tw_onnx *o, tw_onnx_node *n)
                                 "nor an initializer nor the result of a node",
                                 i, name);
         n->in[i] = tw_onnx_value_of(o, binding);
-        if (n->row && !n->row->keeps)
+        if (n->row && !(n->row->keeps & KEEPS))
             n->in[i] = tw_build_with_quant(n->b, n->in[i], (tw_quant){0, 0, NULL, NULL});
-        if (!n->in[i])
+        if (!n->in[i] || !bind_element_type(o, n, i))
             return false;
     }
     return true;
@@ -114,11 +128,15 @@ static bool bind_outputs(tw_onnx *o, tw_onnx_node *n)
         if (!value)
             return TW_ONNX_UNSUPPORTED(n, "its output %d, '%s', is not supported", i,
                                        n->proto->output[i]);
+        bool moved = n->row && n->row->keeps == MOVES && n->in_count && n->in[0] &&
+                     n->in[0]->shape.dtype == value->shape.dtype;
+        const tw_onnx_narrow *type = tw_onnx_narrow_of(o, moved ? n->in[0] : value);
         if (is_taken(o, value))
             value = tw_build1(n->b, "Identity", value, NULL);
         if (!value)
             return false;
         tw_onnx_name(o, tw_onnx_find(o, n->proto->output[i]), value);
+        tw_onnx_note_type(o, value, type);
     }
     return true;
 }
@@ -165,6 +183,15 @@ static bool take_output(tw_onnx_node *n, int i, bool wanted, const char *name, t
         return TW_ONNX_FAIL(n, "its output %d, '%s', comes from nowhere in its body", i,
                             tw_onnx_or_empty(name));
     *out = b ? tw_onnx_value_of(n->onnx, b) : NULL;
+    return true;
+}
+
+/* Output i of an attribute's graph. Floats are f32, so that all graphs of a node agree. */
+static bool take_result(tw_onnx_node *n, int i, const char *name, tw_value **out)
+{
+    if (!take_output(n, i, true, name, out))
+        return false;
+    *out = *out ? tw_onnx_widened(n->onnx, *out) : NULL;
     return true;
 }
 
@@ -247,7 +274,7 @@ bool tw_onnx_graph_here(tw_onnx_node *n, const Tw__Onnx__Graph *g, tw_value *con
     bool ok = declare_inputs(n, g, in) && tw_onnx_import_initializers(o, g) &&
               tw_onnx_declare_nodes(o) && tw_onnx_import_nodes(o);
     for (int i = 0; ok && i < out_count; i++)
-        ok = take_output(n, i, true, g->output[i]->name, &out[i]);
+        ok = take_result(n, i, g->output[i]->name, &out[i]);
     o->scope = around;
     n->b->node = name;
     return ok;

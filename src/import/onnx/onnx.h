@@ -13,6 +13,7 @@
 
 typedef struct tw_onnx tw_onnx; /* an import in progress: model.h */
 typedef struct tw_onnx_node tw_onnx_node;
+typedef struct tw_onnx_narrow tw_onnx_narrow; /* an element type of few bits: tensor.h */
 
 /* --- the ledger -------------------------------------------------------------------------------- */
 
@@ -21,7 +22,7 @@ typedef struct tw_onnx_row {
     char name[48];
     bool (*import)(tw_onnx_node *node);
     int least_in, most_in, most_out;
-    bool keeps;          /* takes quantised integers as they are; others see plain integers */
+    int keeps;           /* PLAIN, or what it takes as it is */
     const char *becomes; /* IR operators, space-separated */
     const char *limits;  /* what is refused, for the docs; "" for nothing */
 } tw_onnx_row;
@@ -32,7 +33,9 @@ bool tw_onnx_row_at(int index, tw_onnx_row *row);
 /* Every name of the standard, by position; null behind the last. */
 const char *tw_onnx_standard_name(int index);
 
-enum { PLAIN = 0, KEEPS = 1 };
+/* What operators take as it is: quantised integers, which others see as plain ones; floats of 16
+ * bits, which others see as f32; floats of few bits, which no other takes. Moves take all. */
+enum { PLAIN = 0, KEEPS = 1, HALVES = 2, CODES = 4, MOVES = KEEPS | HALVES | CODES };
 #define TW_ONNX(domain, Name, function, least_in, most_in, most_out, keeps, becomes, limits)       \
     bool tw_onnx_op_##function(tw_onnx_node *node);
 #include "import/onnx/onnx.def"
@@ -115,9 +118,19 @@ void tw_onnx_ignore(tw_onnx_node *n, const char *name);
 /* The elements of a tensor attribute; null fails too. */
 bool tw_onnx_tensor_of(tw_onnx_node *n, const Tw__Onnx__Tensor *tensor, tw_tensor_data *data);
 
-/* A constant of less than a byte an element stands in bytes here; that it does is remembered. */
-void tw_onnx_note_type(tw_onnx *o, const Tw__Onnx__Tensor *tensor, tw_value *value);
-bool tw_onnx_is_narrow(const tw_onnx_node *n, const tw_value *value);
+/* --- element types: types.c -------------------------------------------------------------------- */
+
+/* A tensor of few bits an element stands in bytes here; which type it is is remembered. null: none. */
+void tw_onnx_note_type(tw_onnx *o, tw_value *value, const tw_onnx_narrow *type);
+const tw_onnx_narrow *tw_onnx_narrow_of(const tw_onnx *o, const tw_value *value);
+/* Codes of a float type of few bits as f32; integers stay as they are. */
+tw_value *tw_onnx_decoded(tw_onnx_node *n, tw_value *x, const tw_onnx_narrow *type);
+/* Numbers as the type has them: integers wrap, of floats see ToSmallFloat. */
+tw_value *tw_onnx_encoded(tw_onnx_node *n, tw_value *x, const tw_onnx_narrow *type, bool saturate,
+                          const char *power);
+/* Floats of 16 bits as f32, which everything computes with. Others stay as they are. */
+tw_value *tw_onnx_widened(tw_onnx *o, tw_value *x);
+bool tw_onnx_is_widened(tw_dtype dtype);
 
 /* Import the nodes of an attribute's graph here, its inputs being `in`; out: its outputs. */
 bool tw_onnx_graph_here(tw_onnx_node *n, const Tw__Onnx__Graph *graph, tw_value *const *in,

@@ -43,14 +43,14 @@ static tw_value *bias_operand(tw_onnx_node *n, tw_value *bias, tw_value *x_scale
         x_scale->shape.dtype != TW_F32 || w_scale->shape.dtype != TW_F32 ||
         tw_shape_elements(&x_scale->shape) != 1) {
         tw_value *product = tw_build2(n->b, "Mul", x_scale, w_scale, NULL);
-        return tw_onnx_dequantized(n, bias, (tw_onnx_scaled){product, NULL, 0, 0});
+        return tw_onnx_dequantized(n, bias, (tw_onnx_scaled){.scale = product});
     }
     /* Made here rather than by a node, so that the scale is known at once. */
     float *scale = tw_alloc(n->b->arena, tw_shape_bytes(&w_scale->shape) + 1);
     for (int64_t i = 0; i < tw_shape_elements(&w_scale->shape); i++)
         scale[i] = (float)tw_constant_at(x_scale, 0) * (float)tw_constant_at(w_scale, i);
     return tw_onnx_dequantized(
-        n, bias, (tw_onnx_scaled){tw_build_data(n->b, w_scale->shape, scale), NULL, 0, 0});
+        n, bias, (tw_onnx_scaled){.scale = tw_build_data(n->b, w_scale->shape, scale)});
 }
 
 /* --- sums in whole numbers --------------------------------------------------------------------- */

@@ -4,14 +4,16 @@
 #include <math.h>
 #include <string.h>
 
-#include "import/onnx/tensor.h"
+#include "import/onnx/model.h"
 
-tw_onnx_scaled tw_onnx_scale_in(const tw_onnx_node *n, int scale, int zero, int axis)
+tw_onnx_scaled tw_onnx_scale_in(tw_onnx_node *n, int scale, int zero, int axis)
 {
     tw_value *by = tw_onnx_need(n, scale);
+    by = tw_onnx_decoded(n, by, by ? tw_onnx_narrow_of(n->onnx, by) : NULL);
     if (by && by->shape.dtype == TW_S32) /* of QuantizeLinear, a whole number */
         by = tw_build_cast(n->b, by, TW_F32);
-    return (tw_onnx_scaled){by, zero < 0 ? NULL : tw_onnx_in(n, zero), axis, 0};
+    return (tw_onnx_scaled){
+        .scale = by, .zero_point = zero < 0 ? NULL : tw_onnx_in(n, zero), .axis = axis};
 }
 
 /* --- scales ------------------------------------------------------------------------------------ */
@@ -128,6 +130,37 @@ static bool is_possible(tw_dtype dtype)
     return is_stored(dtype) || dtype == TW_U16;
 }
 
+/* The zero point of floats of few bits, shaped to broadcast to x; null where it is 0, as it always should be. */
+static tw_value *codes_zero(tw_onnx_node *n, const tw_onnx_narrow *type, const tw_shape *x,
+                            const tw_onnx_scaled *by)
+{
+    tw_value *zero = tw_onnx_decoded(n, by->zero_point, type);
+    bool is_zero = !zero || tw_build_known(n->b, zero);
+    for (int64_t i = 0; zero && is_zero && i < tw_shape_elements(&zero->shape); i++)
+        is_zero = tw_constant_at(zero, i) == 0;
+    return is_zero ? NULL : spread(n, zero, x, by);
+}
+
+static tw_value *codes_dequantized(tw_onnx_node *n, tw_value *x, const tw_onnx_narrow *type,
+                                   const tw_onnx_scaled *by)
+{
+    tw_shape shape = x->shape;
+    tw_value *zero = codes_zero(n, type, &shape, by), *y = tw_onnx_decoded(n, x, type);
+    if (zero)
+        y = tw_build2(n->b, "Sub", y, zero, NULL);
+    return tw_build2(n->b, "Mul", y, spread(n, by->scale, &shape, by), NULL);
+}
+
+static tw_value *codes_quantized(tw_onnx_node *n, tw_value *y, const tw_onnx_scaled *by)
+{
+    tw_shape shape = y->shape;
+    tw_value *zero = codes_zero(n, by->narrow, &shape, by);
+    y = tw_build2(n->b, "Div", y, spread(n, by->scale, &shape, by), NULL);
+    if (zero)
+        y = tw_build2(n->b, "Add", y, zero, NULL);
+    return tw_onnx_encoded(n, y, by->narrow, !by->lets_go, "up");
+}
+
 tw_value *tw_onnx_dequantized(tw_onnx_node *n, tw_value *x, tw_onnx_scaled by)
 {
     if (!x || !by.scale || !check_scale(n, &x->shape, x->shape.dtype, &by))
@@ -137,6 +170,9 @@ tw_value *tw_onnx_dequantized(tw_onnx_node *n, tw_value *x, tw_onnx_scaled by)
                             tw_dtype_name(x->shape.dtype));
         return NULL;
     }
+    const tw_onnx_narrow *narrow = tw_onnx_narrow_of(n->onnx, x);
+    if (narrow && narrow->format)
+        return codes_dequantized(n, x, narrow, &by);
     tw_quant quant;
     if (is_stored(x->shape.dtype) && is_known(n, &by))
         return make_quant(n, &by, &quant)
@@ -152,33 +188,32 @@ tw_value *tw_onnx_dequantized(tw_onnx_node *n, tw_value *x, tw_onnx_scaled by)
                      NULL);
 }
 
-static const struct {
-    tw_dtype dtype;
-    float low, high;
-} ranges[] = {{TW_S8, -128, 127}, {TW_U8, 0, 255}, {TW_S16, -32768, 32767}, {TW_U16, 0, 65535}};
+/* The least and the greatest number of a type of up to 16 bits. */
+static bool range_of(tw_onnx_node *n, tw_dtype dtype, const tw_onnx_narrow *narrow, float *low,
+                     float *high)
+{
+    bool is_signed = dtype == TW_S8 || dtype == TW_S16;
+    if (!is_signed && dtype != TW_U8 && dtype != TW_U16)
+        return TW_ONNX_UNSUPPORTED(n, "tensors cannot be quantised to type %s",
+                                   tw_dtype_name(dtype));
+    int bits = narrow ? narrow->bits : 8 * (int)tw_dtype_bytes(dtype);
+    *low = is_signed ? -ldexpf(1, bits - 1) : 0;
+    *high = ldexpf(1, bits - is_signed) - 1;
+    return true;
+}
 
 tw_value *tw_onnx_quantized(tw_onnx_node *n, tw_value *y, tw_dtype dtype, tw_onnx_scaled by)
 {
     if (!y || !by.scale || !check_scale(n, &y->shape, dtype, &by))
         return NULL;
-    if (by.zero_point && tw_onnx_is_narrow(n, by.zero_point)) {
-        TW_ONNX_UNSUPPORTED(n,
-                            "tensors cannot be quantised to types of less than 8 bits; constants "
-                            "of these types can be dequantised");
-        return NULL;
-    }
     tw_quant quant;
+    float low, high;
     y = tw_build_cast(n->b, y, TW_F32);
-    if (y && is_stored(dtype) && is_known(n, &by))
+    if (y && by.narrow && by.narrow->format)
+        return codes_quantized(n, y, &by);
+    if (y && is_stored(dtype) && !by.narrow && is_known(n, &by))
         return make_quant(n, &by, &quant) ? tw_build_quantize(n->b, y, dtype, quant) : NULL;
-    int r = 0;
-    while (r < 4 && ranges[r].dtype != dtype)
-        r++;
-    if (r == 4) {
-        TW_ONNX_UNSUPPORTED(n, "tensors cannot be quantised to type %s", tw_dtype_name(dtype));
-        return NULL;
-    }
-    if (!y)
+    if (!y || !range_of(n, dtype, by.narrow, &low, &high))
         return NULL;
     /* Rounded before the zero point is added, which is exact. */
     tw_shape shape = y->shape;
@@ -187,13 +222,17 @@ tw_value *tw_onnx_quantized(tw_onnx_node *n, tw_value *y, tw_dtype dtype, tw_onn
     if (by.zero_point)
         q = tw_build2(n->b, "Add", q,
                       tw_build_cast(n->b, spread(n, by.zero_point, &shape, &by), TW_F32), NULL);
-    q = tw_build1(
-        n->b, "Clip", q,
-        TW_SETTINGS(tw_set_float("alpha", ranges[r].low), tw_set_float("beta", ranges[r].high)));
+    q = tw_build1(n->b, "Clip", q,
+                  TW_SETTINGS(tw_set_float("alpha", low), tw_set_float("beta", high)));
     return tw_build_cast(n->b, q, dtype);
 }
 
 /* --- the linear operators ---------------------------------------------------------------------- */
+
+static bool is_real(tw_dtype dtype)
+{
+    return dtype == TW_F32 || dtype == TW_F64 || tw_onnx_is_widened(dtype);
+}
 
 /* Inputs 1 and 2, with the axis of a list of scales, or of blocks. Before opset 13 there is one scale
  * only. */
@@ -215,26 +254,38 @@ bool tw_onnx_op_quantize_linear(tw_onnx_node *n)
     tw_onnx_scaled by;
     tw_dtype dtype = zero ? zero->shape.dtype : TW_U8;
     int64_t given = tw_onnx_int(n, "output_dtype", 0), precision = tw_onnx_int(n, "precision", 0);
-    tw_onnx_ignore(n, "saturate"); /* about 8-bit floats, which are refused */
-    if (given != 0 && tw_onnx_dtype(given) == TW_NO_DTYPE)
+    bool saturate = tw_onnx_int(n, "saturate", 1) != 0;
+    const tw_onnx_narrow *narrow =
+        zero ? tw_onnx_narrow_of(n->onnx, zero) : tw_onnx_narrow_type(given);
+    if (given != 0 && tw_onnx_held_as(given) == TW_NO_DTYPE)
         return tw_onnx_refuse_dtype(given, "the result", n->b->diag);
-    if (given != 0 && zero && tw_onnx_dtype(given) != dtype)
+    if (given != 0 && zero &&
+        (tw_onnx_held_as(given) != dtype || tw_onnx_narrow_type(given) != narrow))
         return TW_ONNX_FAIL(n, "output_dtype is not the type of the zero point");
-    if (precision != 0 && tw_onnx_dtype(precision) != TW_F32)
-        return TW_ONNX_UNSUPPORTED(n, "precision other than FLOAT is not supported");
+    if (precision != 0 && !is_real(tw_onnx_dtype(precision)))
+        return TW_ONNX_FAIL(n, "precision is no type of floats");
     if (given != 0)
-        dtype = tw_onnx_dtype(given);
-    return read_scale(n, &x->shape, &by) && tw_onnx_bind(n, 0, tw_onnx_quantized(n, x, dtype, by));
+        dtype = tw_onnx_held_as(given);
+    if (!read_scale(n, &x->shape, &by))
+        return false;
+    by.narrow = narrow;
+    by.lets_go = !saturate;
+    tw_value *y = tw_onnx_quantized(n, x, dtype, by);
+    tw_onnx_note_type(n->onnx, y, narrow);
+    return tw_onnx_bind(n, 0, y);
 }
 
 bool tw_onnx_op_dequantize_linear(tw_onnx_node *n)
 {
     tw_onnx_scaled by;
     int64_t given = tw_onnx_int(n, "output_dtype", 0);
-    if (given != 0 && tw_onnx_dtype(given) != TW_F32)
-        return TW_ONNX_UNSUPPORTED(n, "output_dtype other than FLOAT is not supported");
-    return read_scale(n, &n->in[0]->shape, &by) &&
-           tw_onnx_bind(n, 0, tw_onnx_dequantized(n, n->in[0], by));
+    tw_dtype dtype = given == 0 ? TW_F32 : tw_onnx_dtype(given);
+    if (!is_real(dtype))
+        return TW_ONNX_FAIL(n, "output_dtype is no type of floats");
+    if (!read_scale(n, &n->in[0]->shape, &by))
+        return false;
+    tw_value *y = tw_onnx_dequantized(n, n->in[0], by);
+    return tw_onnx_bind(n, 0, y ? tw_build_cast(n->b, y, dtype) : NULL);
 }
 
 /* Scale and zero point from the tensor's own range, which is widened to hold 0. */
@@ -254,5 +305,7 @@ bool tw_onnx_op_dynamic_quantize_linear(tw_onnx_node *n)
     if (!scale || !point)
         return false;
     return tw_onnx_bind(n, 1, scale) && tw_onnx_bind(n, 2, point) &&
-           tw_onnx_bind(n, 0, tw_onnx_quantized(n, x, TW_U8, (tw_onnx_scaled){scale, point, 0, 0}));
+           tw_onnx_bind(n, 0,
+                        tw_onnx_quantized(n, x, TW_U8,
+                                          (tw_onnx_scaled){.scale = scale, .zero_point = point}));
 }

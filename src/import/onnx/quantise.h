@@ -10,11 +10,13 @@ typedef struct tw_onnx_scaled {
     tw_value *scale;
     tw_value *zero_point; /* null: 0 */
     int axis;
-    int64_t block; /* 0: none */
+    int64_t block;                /* 0: none */
+    const tw_onnx_narrow *narrow; /* what is quantised to, where its type is of few bits */
+    bool lets_go;                 /* of a float: beyond its range it is infinite or NaN */
 } tw_onnx_scaled;
 
 /* Inputs `scale` and `zero` of the node (zero < 0: none). */
-tw_onnx_scaled tw_onnx_scale_in(const tw_onnx_node *n, int scale, int zero, int axis);
+tw_onnx_scaled tw_onnx_scale_in(tw_onnx_node *n, int scale, int zero, int axis);
 
 /* x as f32. Known scales become the value's quantisation and a Dequantize; scales that are computed
  * while the network runs become arithmetic. */

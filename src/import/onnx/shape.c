@@ -2,7 +2,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "graph/number.h"
 #include "import/onnx/onnx.h"
+#include "import/onnx/tensor.h"
 
 bool tw_onnx_op_identity(tw_onnx_node *n)
 {
@@ -236,7 +238,7 @@ static tw_value *tensor_constant(tw_onnx_node *n, const Tw__Onnx__Tensor *tensor
     if (!tw_onnx_tensor_of(n, tensor, &t))
         return NULL;
     tw_value *y = tw_build_data(n->b, t.shape, t.data);
-    tw_onnx_note_type(n->onnx, tensor, y);
+    tw_onnx_note_type(n->onnx, y, tw_onnx_narrow_type(tensor->data_type));
     return y;
 }
 
@@ -304,6 +306,8 @@ static bool range_element(const tw_value *start, const tw_value *delta, int32_t 
     switch (start->shape.dtype) {
     case TW_F32: memcpy(to, &single, sizeof single); return true;
     case TW_F64: memcpy(to, &twice, sizeof twice); return true;
+    case TW_F16:
+    case TW_BF16: tw_number_store(start->shape.dtype, v0 + i * step, to); return true;
     case TW_S16:
     case TW_S32:
     case TW_S64: memcpy(to, &wide, tw_dtype_bytes(start->shape.dtype)); return true;

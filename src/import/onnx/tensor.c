@@ -71,25 +71,32 @@ int64_t tw_onnx_dtype_by_name(const char *name, size_t length)
     return 0;
 }
 
-/* Types of less than a byte, of which only constants are read: unpacked to bytes of this type. */
-static const struct {
-    const char *name;
-    tw_dtype unpacked;
-    int bits;
-} narrow[] = {{"UINT4", TW_U8, 4}, {"INT4", TW_S8, 4}, {"UINT2", TW_U8, 2}, {"INT2", TW_S8, 2}};
+static const tw_onnx_narrow narrow[] = {
+    {"UINT4", TW_U8, 4, NULL},
+    {"INT4", TW_S8, 4, NULL},
+    {"UINT2", TW_U8, 2, NULL},
+    {"INT2", TW_S8, 2, NULL},
+    {"FLOAT8E4M3FN", TW_U8, 8, "e4m3fn"},
+    {"FLOAT8E4M3FNUZ", TW_U8, 8, "e4m3fnuz"},
+    {"FLOAT8E5M2", TW_U8, 8, "e5m2"},
+    {"FLOAT8E5M2FNUZ", TW_U8, 8, "e5m2fnuz"},
+    {"FLOAT4E2M1", TW_U8, 4, "e2m1"},
+    {"FLOAT8E8M0", TW_U8, 8, "e8m0"},
+};
 
-static int narrow_index(int64_t number)
+const tw_onnx_narrow *tw_onnx_narrow_type(int64_t number)
 {
     const char *name = tw_onnx_dtype_name(number);
-    for (int i = 0; name && i < 4; i++)
+    for (size_t i = 0; name && i < sizeof narrow / sizeof *narrow; i++)
         if (strcmp(name, narrow[i].name) == 0)
-            return i;
-    return -1;
+            return &narrow[i];
+    return NULL;
 }
 
-bool tw_onnx_dtype_is_narrow(int64_t number)
+tw_dtype tw_onnx_held_as(int64_t number)
 {
-    return narrow_index(number) >= 0;
+    const tw_onnx_narrow *few = tw_onnx_narrow_type(number);
+    return few ? few->unpacked : tw_onnx_dtype(number);
 }
 
 bool tw_onnx_refuse_dtype(int64_t number, const char *what, tw_diag *diag)
@@ -101,8 +108,8 @@ bool tw_onnx_refuse_dtype(int64_t number, const char *what, tw_diag *diag)
         return tw_fail(diag, TW_CODE_UNSUPPORTED, NULL, NULL,
                        "%s has the unknown element type %lld", what, (long long)number);
     return tw_fail(diag, TW_CODE_UNSUPPORTED, NULL, NULL,
-                   "%s has element type %s, which is not supported; FLOAT, BOOL and integers of 8 "
-                   "bits and more are",
+                   "%s has element type %s, which is not supported here; FLOAT, BOOL and integers "
+                   "are",
                    what, name);
 }
 
@@ -234,16 +241,15 @@ static const uint8_t *packed_bytes(tw_reading *r, size_t bytes)
     return packed;
 }
 
-static bool take_narrow(tw_reading *r, tw_onnx_files *files, int type)
+static bool take_narrow(tw_reading *r, tw_onnx_files *files, const tw_onnx_narrow *type)
 {
-    size_t bytes = (r->count * (size_t)narrow[type].bits + 7) / 8;
+    size_t bytes = (r->count * (size_t)type->bits + 7) / 8;
     const void *packed = NULL;
     if (r->proto->data_location == 0)
         packed = packed_bytes(r, bytes);
     else if (!tw_onnx_external(files, r->proto, bytes, &packed, r->diag))
         return false;
-    r->out->data =
-        packed ? unpack(r, packed, narrow[type].bits, narrow[type].unpacked == TW_S8) : NULL;
+    r->out->data = packed ? unpack(r, packed, type->bits, type->unpacked == TW_S8) : NULL;
     return packed != NULL;
 }
 
@@ -253,8 +259,8 @@ bool tw_onnx_tensor(tw_onnx_files *files, const Tw__Onnx__Tensor *proto, tw_tens
     const char *name = proto->name ? proto->name : "";
     char what[300];
     snprintf(what, sizeof what, "tensor '%.256s'", name);
-    int few_bits = narrow_index(proto->data_type);
-    tw_dtype dtype = few_bits >= 0 ? narrow[few_bits].unpacked : tw_onnx_dtype(proto->data_type);
+    const tw_onnx_narrow *few_bits = tw_onnx_narrow_type(proto->data_type);
+    tw_dtype dtype = tw_onnx_held_as(proto->data_type);
     if (dtype == TW_NO_DTYPE)
         return tw_onnx_refuse_dtype(proto->data_type, what, diag);
     if (proto->segment)
@@ -267,7 +273,7 @@ bool tw_onnx_tensor(tw_onnx_files *files, const Tw__Onnx__Tensor *proto, tw_tens
     tensor->bytes = tw_shape_bytes(&tensor->shape);
     tw_reading reading = {files->arena, proto, name, count, tensor->bytes, tensor, diag};
     const void *data;
-    if (few_bits >= 0)
+    if (few_bits)
         return take_narrow(&reading, files, few_bits);
     if (proto->data_location != 0)
         return tw_onnx_external(files, proto, tensor->bytes, &data, diag) &&

@@ -15,8 +15,18 @@ int64_t tw_onnx_dtype_number(tw_dtype dtype);
 const char *tw_onnx_dtype_name(int64_t number);
 /* Its number by name, for models that name types in words; 0 when unknown. */
 int64_t tw_onnx_dtype_by_name(const char *name, size_t length);
-/* Is it an integer of less than a byte? tw_onnx_dtype has none like it; constants are unpacked to bytes. */
-bool tw_onnx_dtype_is_narrow(int64_t number);
+
+/* A type of few bits, which tw_onnx_dtype has none like: tensors hold one element in a byte. */
+typedef struct tw_onnx_narrow {
+    const char *name; /* ONNX's */
+    tw_dtype unpacked;
+    int bits;           /* of an element in a file */
+    const char *format; /* of a float, as ToSmallFloat calls it; null: an integer */
+} tw_onnx_narrow;
+/* Null for other types. */
+const tw_onnx_narrow *tw_onnx_narrow_type(int64_t number);
+/* What a tensor of this type has here: its own type, or the one it is unpacked to. */
+tw_dtype tw_onnx_held_as(int64_t number);
 /* Fail, naming the type. what: what has it. */
 bool tw_onnx_refuse_dtype(int64_t number, const char *what, tw_diag *diag);
 
