@@ -173,7 +173,8 @@ static bool whole_result(tw_onnx_node *n, const tw_qlayer *l, tw_value *sum, tw_
     if (!y || !y_scale)
         return tw_onnx_bind(n, 0, y);
     tw_value *zero = tw_onnx_in(n, l->y + 1);
-    tw_onnx_scaled by = {tw_build_scalar(n->b, TW_F32, 1), along(n, zero, rank, 0), 0, 0};
+    tw_onnx_scaled by = {.scale = tw_build_scalar(n->b, TW_F32, 1),
+                         .zero_point = along(n, zero, rank, 0)};
     return tw_onnx_bind(
         n, 0, tw_onnx_quantized(n, y, zero ? zero->shape.dtype : n->in[l->x]->shape.dtype, by));
 }
