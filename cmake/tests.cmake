@@ -27,9 +27,16 @@ endforeach()
 list(APPEND CMAKE_MODULE_PATH ${PROJECT_SOURCE_DIR}/cmake)
 set(CMSIS_NN_TARGET host)
 find_package(CMSISNN QUIET)
-if(CMSISNN_FOUND)
+if(CMSISNN_FOUND AND TARGET test_cmsis_nn)
   target_link_libraries(test_cmsis_nn PRIVATE
     -Wl,--whole-archive ${CMSISNN_LIBRARY} -Wl,--no-whole-archive)
+endif()
+# The same with ESP-NN (cmake/FindESPNN.cmake).
+set(ESP_NN_TARGET host)
+find_package(ESPNN QUIET)
+if(ESPNN_FOUND AND TARGET test_esp_nn)
+  target_link_libraries(test_esp_nn PRIVATE
+    -Wl,--whole-archive ${ESPNN_LIBRARY} -Wl,--no-whole-archive)
 endif()
 
 # Single-operator plans for test firmware (tests/device/qemu).
@@ -84,6 +91,10 @@ if(NOT TW_SANITIZED)
       tw_script_test(qemu-${target} tests/device/qemu ${target})
     endforeach()
     tw_script_test(one-row tests/one_row/check)
+    tw_script_test(esp-nn tests/esp_nn/check)
+    if(ESP_NN_DIR)
+      set_property(TEST esp-nn APPEND PROPERTY ENVIRONMENT "ESP_NN_DIR=${ESP_NN_DIR}")
+    endif()
     tw_script_test(docs-current scripts/docs)
     set_tests_properties(docs-current PROPERTIES DEPENDS test_onnx_suite) # whose outcomes it compares
   endif()

@@ -59,7 +59,9 @@ int memcmp(const void *left, const void *right, size_t bytes);
     X(TW_E_STATE, -14, "a saved state is damaged or belongs to another plan")                      \
     X(TW_E_DATA, -15, "a value met at run time is out of the operator's range")                    \
     X(TW_E_ROUNDS, -16,                                                                            \
-      "a loop would take more rounds than the plan allows; compile with a larger --loop-limit")
+      "a loop would take more rounds than the plan allows; compile with a larger --loop-limit")    \
+    X(TW_E_BUSY, -17,                                                                              \
+      "another context is in a library that serves one at a time; run them one after the other")
 
 typedef enum tw_status {
 #define TW_STATUS_ENUM(name, value, meaning) name = value,

@@ -174,12 +174,21 @@ static const char *cannot(const tw_native *native, const tw_native_node *n)
                : NULL;
 }
 
+/* Why a back end has no kernel for an operator. */
+static const char *why_left(const tw_backend *backend, const tw_opdef *op)
+{
+    for (const tw_native_left *left = backend->left; left && left->why; left++)
+        if (left->code == op->code)
+            return left->why;
+    return "the library has no kernel for this operator";
+}
+
 const char *tw_lower_native(const tw_target *target, const tw_node *node,
                             const tw_lowering *portable, tw_arena *arena, tw_lowering *lowering,
                             uint32_t *aliases)
 {
     const tw_native_node n = {node, target->cpus, portable};
-    const char *why = "the library has no kernel for this operator";
+    const char *why = why_left(target->backend, node->op);
     *lowering = *portable;
     lowering->kernel = NULL;
     lowering->overlap.may = false; /* unless `prepare` knows better */

@@ -43,6 +43,12 @@ typedef struct tw_native_cpu {
     uint32_t bit;
 } tw_native_cpu;
 
+/* An operator that a back end leaves to the portable kernels although its library has a function for it. */
+typedef struct tw_native_left {
+    uint32_t code;
+    const char *why; /* null: the end */
+} tw_native_left;
+
 typedef struct tw_backend {
     const char *name;
     const char *summary;             /* one line for the docs */
@@ -51,6 +57,7 @@ typedef struct tw_backend {
     const char *finder;              /* the CMake module that finds it; null: none */
     const tw_native_cpu *cpus;       /* ends with a null name; without a name given: all of them */
     const tw_native *const *natives; /* the first that can, runs the node; null-terminated */
+    const tw_native_left *left;      /* null: none */
 } tw_backend;
 
 #define TW_BACKEND(symbol) extern const tw_backend tw_backend_##symbol;

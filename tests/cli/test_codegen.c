@@ -327,6 +327,42 @@ static void test_two_models(void **state)
 
 /* ---- builds ---- */
 
+/* Each build learns of the library of a back end, and of no other's. */
+static void test_libraries(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *backend, *project, *file, *text;
+    } rows[] = {
+        {"esp-nn", "cmake", "CMakeLists.txt", "find_package(ESPNN REQUIRED)"},
+        {"esp-nn", "cmake", "cmake/FindESPNN.cmake", "ESP_NN_DIR"},
+        {"esp-nn", "esp-idf", "idf_component.yml", "espressif/esp-nn"},
+        {"esp-nn", "zephyr", "zephyr/CMakeLists.txt", "libesp-nn.a"},
+        {"esp-nn", "arduino", "src/backends/esp_nn/lut.rt.c", "esp_nn_logistic_s8"},
+        {"esp-nn", "platformio", "src/backends/esp_nn/library.h", "NN_SKIP_NUDGE"},
+        {"esp-nn", "cmsis-pack", "tilewright.net.pdsc", "condition=\"ESP-NN\""},
+        {"cmsis-nn", "cmake", "CMakeLists.txt", "find_package(CMSISNN REQUIRED)"},
+    };
+    tw_write_text("sigmoid.twir", "graph \"g\" {\n  input %x : s8[1,4] quant(scale=0.05, zero=3)\n"
+                                  "  %y : s8[1,4] quant(scale=0.00390625, zero=-128) = "
+                                  "Sigmoid (%x)\n  output %y\n}\n");
+    expect_status(
+        tw_process("compile sigmoid.twir --backend reference,esp-nn,cmsis-nn -o sigmoid.twp"), 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        expect_status(
+            tw_process("codegen sigmoid.twp --backend %s --name net --project %s -o lib%zu",
+                       rows[i].backend, rows[i].project, i),
+            0);
+        shell(0, "grep -qF '%s' lib%zu/%s && ! grep -rn '@ONLY' lib%zu", rows[i].text, i,
+              rows[i].file, i);
+    }
+    shell(0,
+          "! grep -rniE 'cmsis.?nn' lib0/CMakeLists.txt && ! grep -rn ESPNN lib7/CMakeLists.txt");
+    tw_result r = tw_process("codegen sigmoid.twp --backend esp-nn --explain");
+    expect_status(r, 0);
+    expect_pattern(r.out, "Sigmoid +tw_esp_nn_sigmoid_table +esp-nn");
+}
+
 static void test_projects(void **state)
 {
     (void)state;
@@ -441,8 +477,8 @@ int main(void)
         cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_names),
         cmocka_unit_test(test_app),        cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_direct),     cmocka_unit_test(test_two_models),
-        cmocka_unit_test(test_projects),   cmocka_unit_test(test_folders),
-        cmocka_unit_test(test_usage),
+        cmocka_unit_test(test_libraries),  cmocka_unit_test(test_projects),
+        cmocka_unit_test(test_folders),    cmocka_unit_test(test_usage),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -8,11 +8,9 @@
 
 #include <cmocka.h>
 
-#include "backends/backend.h"
 #include "backends/cmsis_nn/interface/arm_nnfunctions.h"
-#include "import/text/text.h"
 #include "ops/product.h"
-#include "runtime/rows.h"
+#include "support/native.h"
 
 /* ---- the stand-in ---- */
 
@@ -136,88 +134,6 @@ arm_cmsis_nn_status arm_avgpool_s8(TW_CMSIS_NN_POOL_ARGUMENTS)
     return ARM_CMSIS_NN_SUCCESS;
 }
 
-/* ---- one call ---- */
-
-typedef struct tw_scene {
-    tw_arena *arena;
-    tw_node *node;
-    tw_lowering lowering;
-    tw_tensor tensor[4];
-    tw_view view[4];
-    int8_t *x, *y;
-} tw_scene;
-
-static void open_scene(tw_scene *s, const char *cpu, const char *text)
-{
-    tw_diag diag = {0};
-    tw_target target;
-    tw_lowering portable = {0};
-    uint32_t aliases;
-    memset(s, 0, sizeof *s);
-    s->arena = tw_arena_new();
-    tw_graph *graph = tw_text_parse(s->arena, text, strlen(text), NULL, &diag);
-    if (!graph)
-        fail_msg("%s", diag.message);
-    s->node = graph->nodes[0];
-    assert_true(tw_target_parse(s->arena, cpu, strlen(cpu), &target, &diag));
-    assert_true(tw_lower(s->node, s->arena, &portable, &diag));
-    const char *why =
-        tw_lower_native(&target, s->node, &portable, s->arena, &s->lowering, &aliases);
-    if (why)
-        fail_msg("%s", why);
-    s->x = tw_alloc(s->arena, 1 << 16);
-    s->y = tw_alloc(s->arena, 1 << 16);
-    record.calls = 0;
-}
-
-static tw_view view_of(const tw_tensor *tensor, void *data, int32_t axis, int32_t row, int32_t rows)
-{
-    return (tw_view){.tensor = tensor,
-                     .data = data,
-                     .axis = axis,
-                     .row = row,
-                     .rows = rows,
-                     .fresh = row,
-                     .fresh_rows = rows};
-}
-
-/* Output rows [row, row + rows) of axis 1, from the input rows that they need; x is the address of the
- * first of those. */
-static tw_status call_band(tw_scene *s, int32_t row, int32_t rows)
-{
-    const tw_node *node = s->node;
-    tw_blob blobs[TW_MAX_BLOBS];
-    const tw_rowmap map = node->op->rows(node, 0, 1);
-    const tw_plan_operand o = {.num = map.num, .den = map.den, .off = map.off, .off2 = map.off2};
-    const int32_t extent = node->in[0]->shape.dim[1];
-    const int32_t first = tw_rows_first(&o, row, extent);
-    const int32_t end = tw_rows_needed(&o, row + rows, extent);
-    for (int i = 0; i <= node->in_count; i++) {
-        const tw_value *v = i < node->in_count ? node->in[i] : node->out[0];
-        if (i < node->in_count && tw_is_unread(&s->lowering, i))
-            continue;
-        s->tensor[i] = tw_tensor_of(v);
-        s->view[i] = view_of(&s->tensor[i], (void *)(uintptr_t)v->data, 0, 0, s->tensor[i].dim[0]);
-    }
-    s->view[0] = view_of(&s->tensor[0], s->x, 1, first, end - first);
-    s->view[node->in_count] = view_of(&s->tensor[node->in_count], s->y, 1, row, rows);
-    for (int i = 0; i < s->lowering.blob_count; i++)
-        blobs[i] = (tw_blob){s->lowering.blob[i].data, s->lowering.blob[i].bytes};
-    const tw_call call = {.in = s->view,
-                          .out = s->view + node->in_count,
-                          .in_count = (uint32_t)node->in_count,
-                          .out_count = 1,
-                          .attributes = node->attributes,
-                          .attribute_bytes = node->op->attribute_bytes,
-                          .blobs = blobs,
-                          .blob_count = (uint32_t)s->lowering.blob_count,
-                          .clamp_low = s->lowering.clamp_low,
-                          .clamp_high = s->lowering.clamp_high,
-                          .scratch = s->y + 4096,
-                          .scratch_bytes = s->lowering.scratch};
-    return s->lowering.kernel->run(&call);
-}
-
 static void expect_dims(cmsis_nn_dims got, int32_t n, int32_t h, int32_t w, int32_t c)
 {
     assert_int_equal(got.n, n);
@@ -228,28 +144,16 @@ static void expect_dims(cmsis_nn_dims got, int32_t n, int32_t h, int32_t w, int3
 
 /* ---- the tests ---- */
 
-#define S8(shape, scale, zero) "s8" shape " quant(scale=" scale ", zero=" zero ")"
-#define CONV(Op, x, w, o, y, attributes)                                                           \
-    "graph \"g\" {\n  const %x : " S8(                                                             \
-        x, "0.05",                                                                                 \
-        "-20") " = random 1 -128 128\n"                                                            \
-               "  const %w : " S8(w, "0.01",                                                       \
-                                  "0") " = random 2 -127 128\n"                                    \
-                                       "  const %b : s32[" o "] = random 3 -4000 4000\n"           \
-                                       "  %y : " S8(y, "0.15", "5") " = " Op                       \
-                                                                    " (%x, %w, %b) " attributes    \
-                                                                    "\n  output %y\n}\n"
-
 static void convolution_in_bands(void **state)
 {
     (void)state;
-    tw_scene s;
+    tw_native_scene s;
     /* 9 rows, kernel 3, stride 2, one row of padding above and below: outputs 0..4. */
-    open_scene(&s, "cmsis-nn:m55",
-               CONV("Conv", "[1,9,6,3]", "[10,3,3,3]", "10", "[1,5,3,10]",
-                    "{stride=[2,2], pad_begin=[1,0], pad_end=[1,1]}"));
+    tw_native_open(&s, "cmsis-nn:m55",
+                   TW_NATIVE_CONV("Conv", "[1,9,6,3]", "[10,3,3,3]", "10", "[1,5,3,10]",
+                                  "{stride=[2,2], pad_begin=[1,0], pad_end=[1,1]}"));
     assert_int_equal(s.lowering.scratch, 4 * 32); /* four pixels' 27 taps, multiples of 16 */
-    assert_int_equal(call_band(&s, 0, 5), TW_OK);
+    assert_int_equal(tw_native_band_call(&s, 0, 5), TW_OK);
     expect_dims(record.in, 1, 9, 6, 3);
     expect_dims(record.out, 1, 5, 3, 10);
     expect_dims(record.filter, 10, 3, 3, 3);
@@ -261,57 +165,59 @@ static void convolution_in_bands(void **state)
     assert_int_equal(record.output_offset, 5);
     assert_int_equal(record.least, -128);
     assert_int_equal(record.most, 127);
-    assert_ptr_equal(record.scratch, s.y + 4096);
+    assert_ptr_equal(record.scratch, s.scratch);
     assert_int_equal(record.scratch_bytes, 4 * 32);
     /* The bias is the model's: the library takes the zero point off every tap itself. */
     assert_memory_equal(record.bias, s.node->in[2]->data, 40);
     assert_ptr_equal(record.weights, s.node->in[1]->data);
     assert_ptr_equal(record.multiplier, s.lowering.blob[TW_BLOB_MULTIPLIER].data);
 
-    assert_int_equal(call_band(&s, 0, 1), TW_OK); /* first: rows 0, 1, under padding */
+    assert_int_equal(tw_native_band_call(&s, 0, 1), TW_OK); /* first: rows 0, 1, under padding */
     expect_dims(record.in, 1, 2, 6, 3);
     expect_dims(record.out, 1, 1, 3, 10);
     assert_int_equal(record.padding.h, 1);
-    assert_int_equal(call_band(&s, 2, 1), TW_OK); /* middle: rows 3..5, no padding */
+    assert_int_equal(tw_native_band_call(&s, 2, 1), TW_OK); /* middle: rows 3..5, no padding */
     expect_dims(record.in, 1, 3, 6, 3);
     assert_int_equal(record.padding.h, 0);
     assert_ptr_equal(record.input, s.x);
-    assert_int_equal(call_band(&s, 4, 1), TW_OK); /* last: rows 7, 8; what is missing is padding */
+    assert_int_equal(tw_native_band_call(&s, 4, 1),
+                     TW_OK); /* last: rows 7, 8; what is missing is padding */
     expect_dims(record.in, 1, 2, 6, 3);
     assert_int_equal(record.padding.h, 0);
     assert_int_equal(record.calls, 4);
     assert_string_equal(record.function, "convolve");
-    tw_arena_free(s.arena);
+    tw_native_close(&s);
 }
 
 static void scratch_by_processor(void **state)
 {
     (void)state;
-    static const char text[] = "graph \"g\" {\n  const %x : " S8(
-        "[1,8,8,19]", "0.05", "-3") " = random 1 -128 128\n"
-                                    "  %y : " S8("[1,4,4,19]", "0.05",
-                                                 "-3") " = AveragePool (%x) {kernel=[2,2], "
-                                                       "stride=[2,2]}\n  output %y\n}\n";
+    static const char text[] = "graph \"g\" {\n  const %x : " TW_NATIVE_S8(
+        "[1,8,8,19]", "0.05",
+        "-3") " = random 1 -128 128\n"
+              "  %y : " TW_NATIVE_S8("[1,4,4,19]", "0.05",
+                                     "-3") " = AveragePool (%x) {kernel=[2,2], "
+                                           "stride=[2,2]}\n  output %y\n}\n";
     static const struct {
         const char *cpu;
         uint32_t scratch;
     } rows[] = {{"cmsis-nn:m4", 4 * 19}, {"cmsis-nn:m55", 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        tw_scene s;
-        open_scene(&s, rows[i].cpu, text);
+        tw_native_scene s;
+        tw_native_open(&s, rows[i].cpu, text);
         assert_int_equal(s.lowering.scratch, rows[i].scratch);
-        tw_arena_free(s.arena);
+        tw_native_close(&s);
     }
 }
 
 static void pointwise(void **state)
 {
     (void)state;
-    tw_scene s;
-    open_scene(&s, "cmsis-nn:m55",
-               CONV("Conv", "[1,4,6,9]", "[17,1,1,9]", "17", "[1,4,6,17]", "{}"));
+    tw_native_scene s;
+    tw_native_open(&s, "cmsis-nn:m55",
+                   TW_NATIVE_CONV("Conv", "[1,4,6,9]", "[17,1,1,9]", "17", "[1,4,6,17]", "{}"));
     assert_int_equal(s.lowering.scratch, 0);
-    assert_int_equal(call_band(&s, 1, 2), TW_OK);
+    assert_int_equal(tw_native_band_call(&s, 1, 2), TW_OK);
     assert_string_equal(record.function, "1x1 fast");
     expect_dims(record.in, 1, 2, 6, 9);
     expect_dims(record.out, 1, 2, 6, 17);
@@ -322,44 +228,44 @@ static void pointwise(void **state)
     for (int i = 0; i < 9; i++)
         sum += w[i];
     assert_int_equal(record.bias[0], bias[0] + 20 * sum);
-    tw_arena_free(s.arena);
+    tw_native_close(&s);
 }
 
 static void depthwise_kernels(void **state)
 {
     (void)state;
-    static const char text[] = CONV("DepthwiseConv", "[1,7,8,13]", "[3,3,13]", "13", "[1,7,8,13]",
-                                    "{pad_begin=[1,1], pad_end=[1,1]}");
-    tw_scene s;
-    open_scene(&s, "cmsis-nn:m4", text);
-    assert_int_equal(call_band(&s, 6, 1), TW_OK);
+    static const char text[] = TW_NATIVE_CONV("DepthwiseConv", "[1,7,8,13]", "[3,3,13]", "13",
+                                              "[1,7,8,13]", "{pad_begin=[1,1], pad_end=[1,1]}");
+    tw_native_scene s;
+    tw_native_open(&s, "cmsis-nn:m4", text);
+    assert_int_equal(tw_native_band_call(&s, 6, 1), TW_OK);
     assert_string_equal(record.function, "3x3");
     expect_dims(record.in, 1, 2, 8, 13);
     assert_int_equal(record.padding.h, 0);
     assert_int_equal(record.padding.w, 1);
-    tw_arena_free(s.arena);
-    open_scene(&s, "cmsis-nn:m55", text);
-    assert_int_equal(call_band(&s, 0, 1), TW_OK);
+    tw_native_close(&s);
+    tw_native_open(&s, "cmsis-nn:m55", text);
+    assert_int_equal(tw_native_band_call(&s, 0, 1), TW_OK);
     assert_string_equal(record.function, "by channel");
     assert_int_equal(record.padding.h, 1);
-    tw_arena_free(s.arena);
+    tw_native_close(&s);
 }
 
 static void connected(void **state)
 {
     (void)state;
-    tw_scene s;
-    open_scene(
-        &s, "cmsis-nn:m55",
-        "graph \"g\" {\n  const %x : " S8(
-            "[1,9,70]", "0.05",
-            "-20") " = random 1 -128 128\n"
-                   "  const %w : " S8("[13,70]", "0.01",
-                                      "3") " = random 2 -127 128\n"
-                                           "  %y : " S8(
-                                               "[1,9,13]", "0.2",
-                                               "5") " = FullyConnected (%x, %w)\n  output %y\n}\n");
-    assert_int_equal(call_band(&s, 4, 3), TW_OK);
+    tw_native_scene s;
+    tw_native_open(&s, "cmsis-nn:m55",
+                   "graph \"g\" {\n  const %x : " TW_NATIVE_S8(
+                       "[1,9,70]", "0.05",
+                       "-20") " = random 1 -128 128\n"
+                              "  const %w : " TW_NATIVE_S8(
+                                  "[13,70]", "0.01",
+                                  "3") " = random 2 -127 128\n"
+                                       "  %y : " TW_NATIVE_S8(
+                                           "[1,9,13]", "0.2",
+                                           "5") " = FullyConnected (%x, %w)\n  output %y\n}\n");
+    assert_int_equal(tw_native_band_call(&s, 4, 3), TW_OK);
     expect_dims(record.in, 3, 1, 1, 70);
     expect_dims(record.filter, 70, 1, 1, 13);
     expect_dims(record.out, 3, 1, 1, 13);
@@ -368,29 +274,29 @@ static void connected(void **state)
     /* On MVE the library reads sums of weights from its scratch: prepared, with the bias in them. */
     assert_ptr_equal(record.scratch, s.lowering.blob[TW_BLOB_BIAS].data);
     assert_ptr_equal(record.bias, s.lowering.blob[TW_BLOB_BIAS].data);
-    tw_arena_free(s.arena);
+    tw_native_close(&s);
 }
 
 static void pooling(void **state)
 {
     (void)state;
-    tw_scene s;
-    open_scene(
+    tw_native_scene s;
+    tw_native_open(
         &s, "cmsis-nn:m4",
-        "graph \"g\" {\n  const %x : " S8(
+        "graph \"g\" {\n  const %x : " TW_NATIVE_S8(
             "[1,9,9,19]", "0.05",
             "-3") " = random 1 -128 128\n"
-                  "  %y : " S8(
+                  "  %y : " TW_NATIVE_S8(
                       "[1,5,5,19]", "0.05",
                       "-3") " = AveragePool (%x) {kernel=[3,3], "
                             "stride=[2,2], pad_begin=[1,1], pad_end=[1,1]}\n  output %y\n}\n");
     assert_int_equal(s.lowering.scratch, 19 * 4);
-    assert_int_equal(call_band(&s, 3, 2), TW_OK);
+    assert_int_equal(tw_native_band_call(&s, 3, 2), TW_OK);
     expect_dims(record.in, 1, 4, 9, 19); /* rows 5..8 */
     assert_int_equal(record.padding.h, 0);
     assert_int_equal(record.padding.w, 1);
     assert_int_equal(record.stride.h, 2);
-    tw_arena_free(s.arena);
+    tw_native_close(&s);
 }
 
 int main(void)

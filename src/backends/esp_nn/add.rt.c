@@ -1,0 +1,28 @@
+/* Sums by ESP-NN. */
+#include "backends/esp_nn/binary_job.h"
+
+static tw_status check(const tw_call *call, uint64_t *work)
+{
+    return tw_esp_nn_binary_check(call, work) && tw_esp_nn_binary_scales(call)->out_shift <= 0
+               ? TW_OK
+               : TW_E_CHECK;
+}
+
+static tw_status span(const tw_span *s)
+{
+    const tw_call *call = s->call;
+    const tw_binary_scales *q = tw_esp_nn_binary_scales(call);
+    esp_nn_add_elementwise_s8((const int8_t *)s->in[0], (const int8_t *)s->in[1],
+                              -call->in[0].tensor->zero_point, -call->in[1].tensor->zero_point,
+                              q->a_multiplier, q->b_multiplier, q->a_shift, q->b_shift, q->left,
+                              (int8_t *)s->out, call->out[0].tensor->zero_point, q->out_multiplier,
+                              q->out_shift, call->clamp_low.s32, call->clamp_high.s32, s->count);
+    return TW_OK;
+}
+
+static tw_status run(const tw_call *call)
+{
+    return tw_for_each_span(call, 2, span);
+}
+
+TW_ESP_NN_KERNEL(add_s8, run, check);
