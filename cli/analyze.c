@@ -24,6 +24,8 @@ static void print_report(const tw_report *r, FILE *file)
     cli_report_states(r, file);
     cli_report_pareto(r, file);
     fputc('\n', file);
+    cli_report_segments(r, file);
+    fputc('\n', file);
     cli_report_drawing(r, &terminal, file);
     fputc('\n', file);
     cli_report_steps(r, &terminal, file);

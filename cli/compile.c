@@ -44,6 +44,7 @@ static bool write_plan(tw_cli *cli, const char *path, const tw_compiled *compile
     if (!cli->json_wanted) {
         printf("%s: %s bytes\n", path, cli_grouped(compiled->plan_bytes, bytes));
         cli_report_totals(&compiled->report, stdout);
+        cli_report_rolling(&compiled->report, stdout);
     }
     return true;
 }

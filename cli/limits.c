@@ -55,7 +55,7 @@ static int add_ends(const tw_report *r, const char *option, const tw_report_tens
                     cli_remedy *remedies, int n)
 {
     for (int i = 0; i < count && n < REMEDIES; i++)
-        if (is_whole_there(r, &ends[i]))
+        if (ends[i].by_rows && is_whole_there(r, &ends[i]))
             remedies[n++] = (cli_remedy){option, ends[i].name, bytes_of(&ends[i])};
     return n;
 }

@@ -211,7 +211,7 @@ void cli_report_json(const tw_report *r, json_t *object)
 /* ---- text ---- */
 
 /* The segments that roll, a line each. */
-static void print_rolling(const tw_report *r, FILE *file)
+void cli_report_rolling(const tw_report *r, FILE *file)
 {
     char bytes[32];
     for (int i = 0; i < r->segment_count; i++) {
@@ -250,18 +250,67 @@ void cli_report_totals(const tw_report *r, FILE *file)
                 r->targets[i].name, r->targets[i].native,
                 r->targets[i].native + r->targets[i].fallback,
                 cli_grouped(r->targets[i].scratch, a), cli_grouped(r->targets[i].flash, b));
-    print_rolling(r, file);
 }
 
 void cli_report_traffic(const tw_report *r, FILE *file)
 {
-    char a[32], b[32], c[32], d[32];
+    char a[32], b[32], c[32], d[32], e[32];
     fprintf(
-        file, "a run  %s calls of kernels; %s bytes read, %s written, %s of flash read\n",
-        cli_grouped(r->calls, a),
+        file,
+        "a run  %s calls of kernels, %s multiply-accumulates done twice; %s bytes read, %s "
+        "written, %s of flash read\n",
+        cli_grouped(r->calls, a), r->macs_recomputed ? cli_grouped(r->macs_recomputed, e) : "no",
         cli_grouped(r->traffic.read[TW_REGION_FAST] + r->traffic.read[TW_REGION_STATE], b),
         cli_grouped(r->traffic.written[TW_REGION_FAST] + r->traffic.written[TW_REGION_STATE], c),
         cli_grouped(r->traffic.read[TW_REGION_CONSTANT], d));
+}
+
+/* Segments that run whole one behind the other are one row of the table. */
+static int alike(const tw_report *r, int from)
+{
+    int count = 1;
+    while (!r->segments[from].rolling && from + count < r->segment_count &&
+           !r->segments[from + count].rolling)
+        count++;
+    return count;
+}
+
+static void print_segments(const tw_report *r, int from, int count, FILE *file)
+{
+    const tw_report_segment *s = &r->segments[from], *last = &r->segments[from + count - 1];
+    const uint32_t end = last->first_step + last->step_count;
+    char steps[32], how[48], text[4][32];
+    uint64_t calls = 0, macs = 0, moved = 0;
+    uint32_t bytes = 0;
+    for (int i = 0; i < count; i++)
+        bytes = s[i].bytes > bytes ? s[i].bytes : bytes;
+    for (uint32_t i = s->first_step; i < end; i++) {
+        const tw_traffic *t = &r->steps[i].traffic;
+        calls += r->steps[i].calls;
+        macs += r->steps[i].macs;
+        for (int region = 0; region < TW_MAX_REGIONS; region++)
+            moved += t->read[region] + t->written[region];
+    }
+    snprintf(steps, sizeof steps, end - s->first_step > 1 ? "%u to %u" : "%u", s->first_step,
+             end - 1);
+    if (s->rolling)
+        snprintf(how, sizeof how, "%s of axis %u, %u at a time", s->columns ? "columns" : "rows",
+                 s->columns ? s->axis + 1 : s->axis, s->columns ? s->columns : s->band_rows);
+    fprintf(file, "  %-12s %-28s %8s %14s %14s %12s\n", steps, s->rolling ? how : "whole",
+            cli_grouped(calls, text[0]), cli_grouped(macs, text[1]), cli_grouped(moved, text[2]),
+            cli_grouped(bytes, text[3]));
+}
+
+void cli_report_segments(const tw_report *r, FILE *file)
+{
+    if (r->step_count == 0)
+        return;
+    fprintf(file, "  %-12s %-28s %8s %14s %14s %12s\n", "steps", "run", "calls", "macs",
+            "bytes moved", "bytes held");
+    for (int i = 0, count = 0; i < r->segment_count; i += count) {
+        count = alike(r, i);
+        print_segments(r, i, count, file);
+    }
 }
 
 /* Exactly `width` characters for a name, its end where it is longer. */

@@ -19,6 +19,11 @@ void cli_report_totals(const tw_report *report, FILE *file);
 /* What a run reads and writes, by memory. */
 void cli_report_traffic(const tw_report *report, FILE *file);
 
+/* The segments that roll, a line each; and all segments as a table: how each runs, its calls, work, bytes moved
+ * and held. */
+void cli_report_rolling(const tw_report *report, FILE *file);
+void cli_report_segments(const tw_report *report, FILE *file);
+
 /* A row a step: name, operator, output, band, bytes alive, multiply-accumulates. */
 void cli_report_steps(const tw_report *report, const cli_terminal *terminal, FILE *file);
 

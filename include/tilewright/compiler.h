@@ -196,6 +196,7 @@ typedef struct tw_report_tensor {
     int32_t dim[TW_MAX_RANK];
     float scale; /* 0: not quantised, or not per tensor */
     int32_t zero_point;
+    bool by_rows; /* whole in this plan, and nothing known forbids that it goes by rows */
 } tw_report_tensor;
 
 /* With a budget of so many bytes, the cheapest plan has this cost: 1 is the cheapest of all. */

@@ -4,6 +4,7 @@
 #include "backends/cost.h"
 #include "emit/emit.h"
 #include "ops/ledger.h"
+#include "plan/by_rows.h"
 
 static uint32_t constant_bytes_of(const tw_schedule *s, const tw_step *step)
 {
@@ -153,6 +154,16 @@ static void report_transposes(const tw_schedule *s, tw_report *report)
     }
 }
 
+static const tw_report_tensor *ends_by_rows(const tw_schedule *s, tw_value *const *values,
+                                            const tw_report_tensor *ends, int count)
+{
+    tw_report_tensor *rows = tw_copy(s->arena, ends, sizeof *rows * (size_t)count);
+    for (int i = 0; i < count; i++)
+        rows[i].by_rows =
+            values[i] != s->fed && values[i] != s->drained && tw_may_go_by_rows(s, values[i]);
+    return rows;
+}
+
 void tw_emit_report(const tw_schedule *s, uint32_t plan_bytes, uint32_t weight_bytes,
                     tw_report *report)
 {
@@ -179,4 +190,6 @@ void tw_emit_report(const tw_schedule *s, uint32_t plan_bytes, uint32_t weight_b
     report_buffers(s, report);
     report_traffic(s, report);
     report_transposes(s, report);
+    report->inputs = ends_by_rows(s, s->graph->inputs, report->inputs, report->input_count);
+    report->outputs = ends_by_rows(s, s->graph->outputs, report->outputs, report->output_count);
 }

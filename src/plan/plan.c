@@ -4,6 +4,7 @@
 
 #include "base/diag.h"
 #include "plan/assign_memo.h"
+#include "plan/by_rows.h"
 #include "plan/control.h"
 #include "plan/ends.h"
 #include "plan/search.h"
@@ -447,60 +448,6 @@ static bool plan_rolling(tw_schedule *s, const tw_compile_options *options, tw_a
     return within || plan_slow(s, options, &least, arena);
 }
 
-/* Does the node read the input, or make the output, that goes by rows? */
-static bool is_by_rows(const tw_schedule *s, const tw_node *node)
-{
-    bool by_rows = false;
-    for (int i = 0; i < node->in_count; i++)
-        by_rows |= s->fed && node->in[i] && tw_view_root(node->in[i]) == s->fed;
-    for (int i = 0; i < node->out_count; i++)
-        by_rows |= s->drained && node->out[i] == s->drained;
-    return by_rows;
-}
-
-static bool refuse_by_rows(const tw_compile_options *options, tw_diag *diag)
-{
-    if (options->input_rows)
-        return tw_fail(
-            diag, TW_CODE_UNSUPPORTED, options->input_rows, NULL,
-            "the input cannot be taken by rows: an operator needs it whole, or those that "
-            "read it cannot roll together; leave --input-rows out");
-    return tw_fail(
-        diag, TW_CODE_UNSUPPORTED, options->output_rows, NULL,
-        "the output cannot be given by rows: what makes it and what else reads it cannot "
-        "roll together; leave --output-rows out");
-}
-
-/* The input and the output that go by rows. An output must be rows of its own that a step makes: not a
- * reshape of another tensor's, not a state, not an input. */
-static bool find_by_rows(tw_schedule *s, const tw_compile_options *options, tw_diag *diag)
-{
-    const tw_graph *g = s->graph;
-    for (int i = 0; options->input_rows && i < g->input_count; i++)
-        if (strcmp(g->inputs[i]->name, options->input_rows) == 0)
-            s->fed = g->inputs[i];
-    for (int i = 0; options->output_rows && i < g->output_count; i++)
-        if (strcmp(g->outputs[i]->name, options->output_rows) == 0)
-            s->drained = g->outputs[i];
-    if (options->input_rows && !s->fed)
-        return tw_fail(diag, TW_CODE_USAGE, options->input_rows, NULL,
-                       "the model has no input of this name to take by rows; they are listed by: "
-                       "tilewright inspect MODEL");
-    if (options->output_rows && !s->drained)
-        return tw_fail(diag, TW_CODE_USAGE, options->output_rows, NULL,
-                       "the model has no output of this name to give by rows; they are listed by: "
-                       "tilewright inspect MODEL");
-    if (s->drained && (tw_view_root(s->drained) != s->drained || !s->drained->producer ||
-                       tw_state_written(g, s->drained) >= 0))
-        return tw_fail(diag, TW_CODE_UNSUPPORTED, options->output_rows, NULL,
-                       "this output is another tensor in another shape, or a state: its rows are "
-                       "not made one by one; leave --output-rows out");
-    for (int i = 0; i < s->step_count; i++)
-        if (tw_is_controlled(s, i) && is_by_rows(s, s->steps[i].node))
-            return refuse_by_rows(options, diag);
-    return true;
-}
-
 bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s, tw_diag *diag)
 {
     memset(s, 0, sizeof *s);
@@ -515,7 +462,7 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
     tw_plan_controls(s);
     if (!tw_plan_order(s, diag))
         return false;
-    if (!find_by_rows(s, options, diag))
+    if (!tw_find_by_rows(s, options, diag))
         return false;
     s->windows = tw_alloc_array(s->arena, (size_t)graph->value_count + 1, sizeof *s->windows);
     tw_plan_segments(s, options);
@@ -534,7 +481,7 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
         tw_arena_free(arena);
     }
     if (!s->smallest_budget)
-        return refuse_by_rows(options, diag);
+        return tw_refuse_by_rows(options, diag);
     account(s);
     if (s->fits && s->region_bytes[TW_REGION_SLOW] == 0 && s->total < s->smallest_budget)
         s->smallest_budget = s->total; /* more placements were tried for this one */

@@ -382,6 +382,31 @@ static void text_reads_back(void **state)
     }
 }
 
+/* An image that a branch reads, and what a branch makes, are there whole: nobody is told to try rows. What
+ * straight steps read and make may go by rows. */
+static void what_bodies_touch_does_not_go_by_rows(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "graph \"ends\" {\n"
+        "  input %c : bool[1]\n  input %x : f32[1,32,8]\n  input %y : f32[1,32,8]\n"
+        "  %r = If (%c, %x)\n"
+        "    graph \"yes\" {\n      input %x : f32[1,32,8]\n      %p = Relu (%x)\n"
+        "      output %p\n    }\n"
+        "    graph \"no\" {\n      input %x : f32[1,32,8]\n      %q = Tanh (%x)\n"
+        "      output %q\n    }\n"
+        "  %s : f32[1,32,8] = Sigmoid(%y)\n  output %r\n  output %s\n}\n";
+    tw_compiled compiled;
+    tw_test_compile(text, NULL, &compiled);
+    const tw_report *r = &compiled.report;
+    assert_false(r->inputs[0].by_rows);
+    assert_false(r->inputs[1].by_rows);
+    assert_true(r->inputs[2].by_rows);
+    assert_false(r->outputs[0].by_rows);
+    assert_true(r->outputs[1].by_rows);
+    tw_compiled_free(&compiled);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -394,6 +419,7 @@ int main(void)
         cmocka_unit_test(a_known_condition_is_no_branch),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(nesting_is_bounded),
+        cmocka_unit_test(what_bodies_touch_does_not_go_by_rows),
         cmocka_unit_test(text_reads_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

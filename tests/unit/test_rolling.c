@@ -20,22 +20,21 @@ typedef struct tw_outcome {
     bool rolled, columns;
 } tw_outcome;
 
-static void run_network(const char *text, const tw_compile_options *options, tw_outcome *outcome)
+/* Runs what was compiled, and frees it. */
+static void run_compiled(const char *text, tw_compiled *compiled, tw_outcome *outcome)
 {
-    tw_compiled compiled;
     tw_session session;
     tw_diag diag = {0};
     char message[2048];
-    tw_test_compile(text, options, &compiled);
-    outcome->total = compiled.report.memory.total;
-    outcome->smallest = compiled.report.smallest_budget;
-    outcome->rolled = compiled.report.segment_count < compiled.report.step_count;
+    outcome->total = compiled->report.memory.total;
+    outcome->smallest = compiled->report.smallest_budget;
+    outcome->rolled = compiled->report.segment_count < compiled->report.step_count;
     outcome->columns = false;
-    for (int i = 0; i < compiled.report.segment_count; i++)
-        outcome->columns |= compiled.report.segments[i].columns > 0;
-    assert_int_equal(compiled.report.macs_recomputed, 0);
+    for (int i = 0; i < compiled->report.segment_count; i++)
+        outcome->columns |= compiled->report.segments[i].columns > 0;
+    assert_int_equal(compiled->report.macs_recomputed, 0);
     uint64_t seed = 9;
-    if (!tw_session_open(&session, compiled.plan, compiled.plan_bytes, &diag)) {
+    if (!tw_session_open(&session, compiled->plan, compiled->plan_bytes, &diag)) {
         tw_diag_text(&diag, message, sizeof message);
         fail_msg("%s\n%s", message, text);
     }
@@ -47,8 +46,8 @@ static void run_network(const char *text, const tw_compile_options *options, tw_
         tw_diag_text(&diag, message, sizeof message);
         fail_msg("%s\n%s", message, text);
     }
-    tw_test_expect_traffic(&traffic, &compiled.report, text);
-    outcome->slow = compiled.report.slow.bytes;
+    tw_test_expect_traffic(&traffic, &compiled->report, text);
+    outcome->slow = compiled->report.slow.bytes;
     outcome->size = 0;
     for (uint32_t i = 0; i < session.model.output_count; i++) {
         uint32_t size = tw_tensor_bytes(tw_output_tensor(&session.model, i));
@@ -57,7 +56,27 @@ static void run_network(const char *text, const tw_compile_options *options, tw_
         outcome->size += size;
     }
     tw_session_close(&session);
-    tw_compiled_free(&compiled);
+    tw_compiled_free(compiled);
+}
+
+static void run_network(const char *text, const tw_compile_options *options, tw_outcome *outcome)
+{
+    tw_compiled compiled;
+    tw_test_compile(text, options, &compiled);
+    run_compiled(text, &compiled, outcome);
+}
+
+/* The same where it may be refused; false: it is. */
+static bool try_network(const char *text, const tw_compile_options *options, tw_outcome *outcome,
+                        tw_diag *diag)
+{
+    tw_compiled compiled;
+    if (!tw_test_try_compile(text, options, &compiled, diag)) {
+        tw_compiled_free(&compiled);
+        return false;
+    }
+    run_compiled(text, &compiled, outcome);
+    return true;
 }
 
 static void expect_same(const tw_outcome *want, const tw_outcome *have, const char *how,
@@ -78,7 +97,6 @@ static bool run_by_rows(const char *text, bool fed, bool drained, const tw_outco
 {
     static tw_outcome outcome;
     tw_compile_options options;
-    tw_compiled compiled;
     tw_diag diag = {0};
     tw_compile_options_default(&options);
     options.prefer = TW_PREFER_MEMORY;
@@ -87,13 +105,10 @@ static bool run_by_rows(const char *text, bool fed, bool drained, const tw_outco
     snprintf(output, sizeof output, "%.*s", (int)strcspn(name, "\n"), name);
     options.input_rows = fed ? "t0" : NULL;
     options.output_rows = drained ? output : NULL;
-    bool ok = tw_test_try_compile(text, &options, &compiled, &diag);
-    tw_compiled_free(&compiled);
-    if (!ok) {
+    if (!try_network(text, &options, &outcome, &diag)) {
         assert_int_equal(diag.code, TW_CODE_UNSUPPORTED);
         return false;
     }
-    run_network(text, &options, &outcome);
     expect_same(whole, &outcome, "an end by rows", text);
     return true;
 }
@@ -103,17 +118,13 @@ static bool run_with_slow_memory(const char *text, const tw_outcome *least, cons
 {
     static tw_outcome outcome;
     tw_compile_options options;
-    tw_compiled compiled;
     tw_diag diag = {0};
     tw_compile_options_default(&options);
     options.memories.fast.bounded = options.memories.fast.given = options.memories.slow.given =
         true;
     options.memories.fast.bytes = least->total / 3 * 2;
-    bool ok = tw_test_try_compile(text, &options, &compiled, &diag);
-    tw_compiled_free(&compiled);
-    if (!ok)
+    if (!try_network(text, &options, &outcome, &diag))
         return false;
-    run_network(text, &options, &outcome);
     expect_same(whole, &outcome, "with slow memory", text);
     assert_true(outcome.slow > 0 && outcome.total - outcome.slow <= options.memories.fast.bytes);
     return true;
