@@ -35,8 +35,7 @@ bool tw_refuse_by_rows(const tw_compile_options *options, tw_diag *diag)
 /* Rows of its own that a step makes: not a reshape of another tensor's, not a state, not an input. */
 static bool has_rows_of_its_own(const tw_graph *g, const tw_value *output)
 {
-    return tw_view_root(output) == output && output->producer &&
-           tw_state_written(g, output) < 0;
+    return tw_view_root(output) == output && output->producer && tw_state_written(g, output) < 0;
 }
 
 bool tw_find_by_rows(tw_schedule *s, const tw_compile_options *options, tw_diag *diag)
