@@ -1,0 +1,191 @@
+/* Matrix products, and attention, which is made of them. */
+#include <math.h>
+
+#include "import/pytorch/torch.h"
+
+static tw_value *with_axes(tw_torch_call *c, tw_value *x, int axis, bool add)
+{
+    int64_t dim[TW_MAX_RANK + 1];
+    int rank = 0;
+    if (!x)
+        return NULL;
+    for (int i = 0; i <= x->shape.rank; i++) {
+        if (add && i == axis)
+            dim[rank++] = 1;
+        if (i < x->shape.rank && (add || i != axis))
+            dim[rank++] = x->shape.dim[i];
+    }
+    if (rank > TW_MAX_RANK) {
+        TW_TORCH_UNSUPPORTED(c, "a result of rank %d; at most %d are supported", rank, TW_MAX_RANK);
+        return NULL;
+    }
+    return tw_build_reshape(c->b, x, rank, dim);
+}
+
+tw_value *tw_torch_with_axis(tw_torch_call *c, tw_value *x, int axis)
+{
+    return with_axes(c, x, axis, true);
+}
+
+tw_value *tw_torch_without_axis(tw_torch_call *c, tw_value *x, int axis)
+{
+    return x && x->shape.rank ? with_axes(c, x, axis, false) : x;
+}
+
+tw_value *tw_torch_linear(tw_torch_call *c, tw_value *x, tw_value *w, tw_value *bias)
+{
+    if (!x || !w)
+        return NULL;
+    const int rank = x->shape.rank;
+    if (w->shape.rank == 1) /* one output, whose axis goes */
+        return tw_torch_without_axis(c, tw_torch_linear(c, x, tw_torch_with_axis(c, w, 0), bias),
+                                     rank - 1);
+    if (rank < 1 || w->shape.rank != 2 || x->shape.dim[rank - 1] != w->shape.dim[1]) {
+        TW_TORCH_FAIL(c, "weights of rank %d do not fit the input", w->shape.rank);
+        return NULL;
+    }
+    if (tw_build_is_weight(w) && (!bias || tw_build_is_weight(bias)))
+        return tw_build(c->b, "FullyConnected", (tw_value *const[]){x, w, bias}, bias ? 3 : 2,
+                        NULL);
+    tw_value *wide = rank == 1 ? tw_torch_with_axis(c, x, 0) : x;
+    tw_value *y = tw_build2(c->b, "MatMul", wide, w, TW_SETTINGS(tw_set_int("transpose_b", 1)));
+    if (rank == 1)
+        y = tw_torch_without_axis(c, y, 0);
+    return bias ? tw_build2(c->b, "Add", y, bias, NULL) : y;
+}
+
+bool tw_torch_op_linear(tw_torch_call *c)
+{
+    return tw_torch_give(c, tw_torch_linear(c, tw_torch_real_in(c, 0), tw_torch_real_in(c, 1),
+                                            tw_torch_has(c, 2) ? tw_torch_real_in(c, 2) : NULL));
+}
+
+/* A transpose of the last two axes of a matrix: what it is of. */
+static tw_value *swapped(tw_torch_call *c, tw_value *x)
+{
+    int64_t perm[TW_MAX_RANK];
+    const int rank = x->shape.rank;
+    for (int i = 0; i < rank; i++)
+        perm[i] = i < rank - 2 ? i : i == rank - 2 ? rank - 1 : rank - 2;
+    return rank == 2 && tw_build_is_weight(x) ? tw_build_weight(c->b, x, perm, 0, NULL)
+                                              : tw_build_transpose(c->b, x, rank, perm);
+}
+
+tw_value *tw_torch_product(tw_torch_call *c, tw_value *x, tw_value *y)
+{
+    if (!x || !y)
+        return NULL;
+    const int x_rank = x->shape.rank, y_rank = y->shape.rank;
+    if (x_rank < 1 || y_rank < 1 ||
+        x->shape.dim[x_rank - 1] != y->shape.dim[y_rank > 1 ? y_rank - 2 : 0]) {
+        TW_TORCH_FAIL(c, "the columns of the first operand do not meet the rows of the second");
+        return NULL;
+    }
+    if (y_rank == 2 && tw_build_is_weight(y))
+        return tw_torch_linear(c, x, swapped(c, y), NULL);
+    /* A vector on the left is a row, on the right a column; its axis goes again afterwards. */
+    if (x_rank == 1)
+        x = tw_torch_with_axis(c, x, 0);
+    if (y_rank == 1)
+        y = tw_torch_with_axis(c, y, 1);
+    tw_value *z = tw_build2(c->b, "MatMul", x, y, NULL);
+    if (z && y_rank == 1)
+        z = tw_torch_without_axis(c, z, z->shape.rank - 1);
+    if (z && x_rank == 1)
+        z = tw_torch_without_axis(c, z, z->shape.rank - (y_rank == 1 ? 1 : 2));
+    return z;
+}
+
+bool tw_torch_op_matmul(tw_torch_call *c)
+{
+    return tw_torch_give(c, tw_torch_product(c, tw_torch_real_in(c, 0), tw_torch_real_in(c, 1)));
+}
+
+/* (add, x, y, beta, alpha): beta * add + alpha * x . y */
+bool tw_torch_op_addmm(tw_torch_call *c)
+{
+    const double beta = tw_torch_real(c, 3), alpha = tw_torch_real(c, 4);
+    tw_value *add = tw_torch_real_in(c, 0), *x = tw_torch_real_in(c, 1);
+    tw_value *y = tw_torch_real_in(c, 2);
+    if (!add || !x || !y)
+        return false;
+    if (beta == 1 && alpha == 1 && y->shape.rank == 2 && tw_build_is_weight(y) &&
+        tw_build_is_weight(add) && add->shape.rank == 1 && add->shape.dim[0] == y->shape.dim[1] &&
+        x->shape.rank == 2 && x->shape.dim[1] == y->shape.dim[0])
+        return tw_torch_give(c, tw_torch_linear(c, x, swapped(c, y), add));
+    tw_value *product = tw_torch_scaled(c, tw_torch_product(c, x, y), alpha);
+    if (beta == 0)
+        return tw_torch_give(c, product);
+    return tw_torch_give(c, tw_build2(c->b, "Add", product, tw_torch_scaled(c, add, beta), NULL));
+}
+
+/* --- attention --------------------------------------------------------------------------------- */
+
+/* [.., heads, rows, width] with fewer heads, each used several times. */
+static tw_value *repeated_heads(tw_torch_call *c, tw_value *x, int64_t heads)
+{
+    const int rank = x->shape.rank;
+    int64_t dim[TW_MAX_RANK + 1], repeats[TW_MAX_RANK + 1];
+    if (rank < 3 || x->shape.dim[rank - 3] == heads)
+        return x;
+    const int64_t own = x->shape.dim[rank - 3];
+    if (own < 1 || heads % own != 0 || rank + 1 > TW_MAX_RANK) {
+        TW_TORCH_FAIL(c, "%lld heads of keys for %lld of queries", (long long)own,
+                      (long long)heads);
+        return NULL;
+    }
+    for (int i = 0; i <= rank; i++) {
+        dim[i] = i < rank - 2 ? x->shape.dim[i] : i == rank - 2 ? 1 : x->shape.dim[i - 1];
+        repeats[i] = i == rank - 2 ? heads / own : 1;
+    }
+    x = tw_build_reshape(c->b, x, rank + 1, dim);
+    x = tw_build1(c->b, "Tile", x, TW_SETTINGS(tw_set_ints("repeats", rank + 1, repeats)));
+    for (int i = 0; i < rank; i++)
+        dim[i] = i == rank - 3 ? heads : i < rank - 3 ? dim[i] : dim[i + 1];
+    return tw_build_reshape(c->b, x, rank, dim);
+}
+
+/* What is added to the scores: a mask of bool is 0 and -infinity. */
+static tw_value *mask_of(tw_torch_call *c, const tw_shape *scores)
+{
+    tw_value *mask = NULL;
+    if (tw_torch_flag(c, 5))
+        mask = tw_build_band(c->b, scores->dim[scores->rank - 2], scores->dim[scores->rank - 1],
+                             -INT32_MAX, 0);
+    else
+        mask = tw_torch_in(c, 3);
+    if (!mask || mask->shape.dtype != TW_BOOL)
+        return tw_build_cast(c->b, mask, TW_F32);
+    tw_value *in[] = {mask, tw_build_scalar(c->b, TW_F32, 0),
+                      tw_build_scalar(c->b, TW_F32, -INFINITY)};
+    return tw_build(c->b, "Where", in, 3, NULL);
+}
+
+/* (query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa) */
+bool tw_torch_op_attention(tw_torch_call *c)
+{
+    tw_value *q = tw_torch_real_in(c, 0), *k = tw_torch_real_in(c, 1);
+    tw_value *v = tw_torch_real_in(c, 2);
+    if (!q || !k || !v)
+        return false;
+    const int rank = q->shape.rank;
+    if (rank < 2 || k->shape.rank != rank || v->shape.rank != rank)
+        return TW_TORCH_FAIL(c, "queries, keys and values must have one rank, from 2 on");
+    if (tw_torch_real(c, 4) != 0)
+        return TW_TORCH_UNSUPPORTED(c, "dropout_p is not 0; call eval() before exporting");
+    if (tw_torch_flag(c, 7) && rank > 2) {
+        k = repeated_heads(c, k, q->shape.dim[rank - 3]);
+        v = repeated_heads(c, v, q->shape.dim[rank - 3]);
+    }
+    const double scale =
+        tw_torch_has(c, 6) ? tw_torch_real(c, 6) : 1 / sqrt((double)q->shape.dim[rank - 1]);
+    tw_value *scores = k && v ? tw_build2(c->b, "MatMul", tw_torch_scaled(c, q, scale), k,
+                                          TW_SETTINGS(tw_set_int("transpose_b", 1)))
+                              : NULL;
+    if (!scores)
+        return false;
+    if (tw_torch_has(c, 3) || tw_torch_flag(c, 5))
+        scores = tw_build2(c->b, "Add", scores, mask_of(c, &scores->shape), NULL);
+    scores = tw_build1(c->b, "Softmax", scores, TW_SETTINGS(tw_set_int("axis", rank - 1)));
+    return tw_torch_give(c, tw_build2(c->b, "MatMul", scores, v, NULL));
+}
