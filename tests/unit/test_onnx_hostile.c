@@ -106,8 +106,7 @@ static void other_files(void **state)
         {"\x1c\0\0\0TFL3", 8, TW_CODE_FAILED, "outside the file"},
         {"TWPL\1\0\0\0", 8, TW_CODE_UNSUPPORTED, "plan"},
         {"PK\3\4", 4, TW_CODE_UNSUPPORTED, "zip"},
-        {"hello, world", 12, TW_CODE_FAILED,
-         "TensorFlow Lite models (.tflite), "},
+        {"hello, world", 12, TW_CODE_FAILED, "TensorFlow Lite models (.tflite), "},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         file.data = tw_copy(arena, cases[i].bytes, cases[i].length);

@@ -34,7 +34,8 @@ static bool read_module(tw_script *s, const char *module)
         return true;
     tw_map_put(t->scratch, &s->files, tw_strdup(t->scratch, module), s);
     for (char *c = path; *c; c++)
-        *c = *c == '.' ? '/' : *c;
+        if (*c == '.')
+            *c = '/';
     const char *member = tw_format(t->scratch, "%scode/%s.py", s->root, path);
     const int at = tw_archive_find(t->place.archive, member);
     return at < 0 ||

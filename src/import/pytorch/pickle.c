@@ -109,7 +109,7 @@ static tw_torch_object *pop(tw_pickle *p)
 
 static tw_torch_object *top(tw_pickle *p, tw_torch_kind kind, tw_torch_kind or_kind)
 {
-    if (p->count <= floor_of(p)) {
+    if (!p->stack || p->count <= floor_of(p)) {
         PICKLE_FAIL(p, "takes more from its stack than it has");
         return NULL;
     }
@@ -310,7 +310,8 @@ static bool new_module(tw_pickle *p)
     /* "__torch__.a.b Class" is __torch__.a.b.Class in the code */
     char *name = tw_strdup(p->arena, class->text);
     for (char *c = name; *c; c++)
-        *c = *c == ' ' ? '.' : *c;
+        if (*c == ' ')
+            *c = '.';
     o->text = name;
     o->number = p->modules++;
     return push(p, o);

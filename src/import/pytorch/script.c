@@ -253,6 +253,12 @@ static bool items(tw_reader *r, tw_tree *t, char close, bool *comma)
     return expect(r, close);
 }
 
+static char closing(char open)
+{
+    static const char pairs[] = "()[]{}";
+    return strchr(pairs, open)[1];
+}
+
 static tw_tree *bracketed(tw_reader *r)
 {
     const char open = r->sign;
@@ -260,7 +266,7 @@ static tw_tree *bracketed(tw_reader *r)
     tw_tree *t = new_tree(r, open == '['   ? TW_TREE_LIST
                              : open == '{' ? TW_TREE_DICT
                                            : TW_TREE_TUPLE);
-    if (!next(r) || !items(r, t, open == '[' ? ']' : open == '{' ? '}' : ')', &comma))
+    if (!next(r) || !items(r, t, closing(open), &comma))
         return NULL;
     return open == '(' && t->count == 1 && !comma ? t->items[0] : t;
 }
@@ -315,7 +321,7 @@ static tw_tree *postfix(tw_reader *r)
             outer->text = r->text;
             if (!next(r))
                 return NULL;
-        } else if (!items(r, outer, sign == '[' ? ']' : ')', &comma)) {
+        } else if (!items(r, outer, closing(sign), &comma)) {
             return NULL;
         }
         t = outer;

@@ -184,7 +184,7 @@ static bool convolve(tw_torch_call *c, bool transposed, tw_conv_places at)
     tw_value *operand[3] = {tw_torch_real_in(c, 0), tw_torch_real_in(c, 1),
                             tw_torch_has(c, 2) ? tw_torch_real_in(c, 2) : NULL};
     const int64_t group = tw_torch_int(c, at.groups);
-    bool added;
+    bool added = false;
     if (!operand[0] || !operand[1])
         return false;
     tw_torch_window w = {.spatial = operand[1]->shape.rank - 2};
@@ -301,7 +301,7 @@ static tw_value *pool(tw_torch_call *c, const char *op, tw_value *x, const tw_to
 bool tw_torch_op_max_pool(tw_torch_call *c)
 {
     tw_torch_window w = {0};
-    bool added;
+    bool added = false;
     if (!read_pool(c, &w) || !read_list(c, 4, w.spatial, 1, w.dilation))
         return false;
     tw_value *x = with_batch(c, tw_torch_in(c, 0), w.spatial, &added);
@@ -329,7 +329,7 @@ bool tw_torch_op_max_pool(tw_torch_call *c)
 bool tw_torch_op_avg_pool(tw_torch_call *c)
 {
     tw_torch_window w = {0};
-    bool added, padded = false;
+    bool added = false, padded = false;
     if (!read_pool(c, &w))
         return false;
     tw_value *x = with_batch(c, tw_torch_real_in(c, 0), w.spatial, &added);
@@ -385,7 +385,7 @@ bool tw_torch_op_adaptive_pool(tw_torch_call *c)
     tw_torch_window w = {.spatial = spatial_of(c)};
     const bool max = strstr(c->row->name, "max") != NULL;
     const tw_torch_object *list = c->arg[1];
-    bool added;
+    bool added = false;
     tw_value *x = with_batch(c, tw_torch_real_in(c, 0), w.spatial, &added);
     int64_t size[3] = {0};
     if (!x)
