@@ -61,7 +61,10 @@ int memcmp(const void *left, const void *right, size_t bytes);
     X(TW_E_ROUNDS, -16,                                                                            \
       "a loop would take more rounds than the plan allows; compile with a larger --loop-limit")    \
     X(TW_E_BUSY, -17,                                                                              \
-      "another context is in a library that serves one at a time; run them one after the other")
+      "another context is in a library that serves one at a time; run them one after the other")   \
+    X(TW_E_FULL, -18,                                                                              \
+      "the caches have no room for what this run brings; nothing has changed: reset or rewind "    \
+      "the context")
 
 typedef enum tw_status {
 #define TW_STATUS_ENUM(name, value, meaning) name = value,
@@ -134,6 +137,7 @@ struct tw_plan_blob;
 struct tw_plan_stream;
 struct tw_plan_state;
 struct tw_plan_control;
+struct tw_plan_position;
 struct tw_plan_column;
 
 /* A verified plan. Filled by tw_load, read-only afterwards; it points into the plan's bytes and at
@@ -151,6 +155,7 @@ typedef struct tw_model {
     const struct tw_plan_state *states;
     const struct tw_plan_control *controls;
     const struct tw_plan_column *columns;
+    const struct tw_plan_position *positions;
     const uint32_t *attributes; /* 32-bit words */
     const uint32_t *inputs;     /* tensor indices */
     const uint32_t *outputs;    /* tensor indices */
@@ -158,6 +163,7 @@ typedef struct tw_model {
     uint32_t constants_bytes;
     uint32_t tensor_count, segment_count, step_count, operand_count, blob_count, stream_count;
     uint32_t attribute_words, input_count, output_count, state_count, control_count, column_count;
+    uint32_t position_count;
     uint32_t error_step;     /* after a failed load: the step refused, or UINT32_MAX */
     uint32_t error_operator; /* its operator code, or 0 */
 } tw_model;
@@ -260,6 +266,19 @@ tw_status tw_run_some(tw_context *context, uint32_t firings);
 uint32_t tw_saved_bytes(const tw_model *model);
 tw_status tw_save(const tw_context *context, void *blob, uint32_t bytes);
 tw_status tw_restore(tw_context *context, const void *blob, uint32_t bytes);
+
+/* The states of a plan. Their elements may be read and changed between runs. Null out of range; the
+ * name is "" where the plan was compiled without names. */
+uint32_t tw_state_count(const tw_model *model);
+const tw_tensor *tw_state_tensor(const tw_model *model, uint32_t index);
+void *tw_state_data(tw_context *context, uint32_t index);
+const char *tw_state_name(const tw_model *model, uint32_t index);
+
+/* Caches that grow a few tokens a run: the tokens that are in them; 0 where the plan has none. Rewound, the
+ * next run goes on behind the first `tokens` of them. TW_E_ARGUMENT, and nothing changes: there are not so
+ * many, or sliding caches have dropped some that would be needed. Rewinding to 0 is always possible. */
+uint32_t tw_tokens(const tw_context *context);
+tw_status tw_rewind(tw_context *context, uint32_t tokens);
 
 /* Install a hook called after every firing; null removes it. */
 void tw_set_hook(tw_context *context, tw_hook hook, void *user);

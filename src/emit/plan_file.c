@@ -5,6 +5,8 @@
 #include "base/diag.h"
 #include "emit/emit.h"
 #include "emit/select.h"
+#include "ops/cache.h"
+#include "ops/codes.h"
 #include "plan/control.h"
 
 #define TW_COMPILER_VERSION (0u << 16 | 1u << 8 | 0u)
@@ -295,6 +297,44 @@ static bool write_states(tw_writer *w)
     return true;
 }
 
+/* The state that an Advance moves on, or -1. */
+static int advanced_state(const tw_graph *g, const tw_node *node)
+{
+    for (int i = 0; node->op->code == TW_OPCODE_advance && i < g->state_count; i++)
+        if (node->in[0] == g->states[i].current && node->out[0] &&
+            (g->states[i].next == node->out[0] ||
+             (g->states[i].next && g->states[i].next->producer &&
+              g->states[i].next->producer->op->code == TW_OPCODE_copy &&
+              g->states[i].next->producer->in[0] == node->out[0])))
+            return i;
+    return -1;
+}
+
+static bool write_positions(tw_writer *w)
+{
+    const tw_graph *g = w->schedule->graph;
+    for (int n = 0; n < g->node_count; n++) {
+        const tw_node *node = g->nodes[n];
+        const int state = advanced_state(g, node);
+        if (state < 0)
+            continue;
+        const tw_advance_attributes *a = node->attributes;
+        const tw_value *count = node->in_count > 1 ? node->in[1] : NULL;
+        tw_plan_position p = {.state = (uint32_t)state,
+                              .tokens = (uint32_t)a->tokens,
+                              .count = TW_ABSENT,
+                              .limit = (uint32_t)a->limit,
+                              .kept = (uint32_t)a->kept,
+                              .window = (uint32_t)(a->window < a->kept ? a->window : a->kept)};
+        if (count && !count->is_input)
+            continue; /* known only during the run: the kernel refuses what is too much */
+        if (count && !value_tensor(w, count, &p.count))
+            return false;
+        append(w, TW_SECTION_POSITIONS, &p, sizeof p);
+    }
+    return true;
+}
+
 /* ---- targets: what other back ends change ---- */
 
 /* The offset of a text among the reasons; each is there once. */
@@ -523,7 +563,8 @@ bool tw_emit_plan(const tw_schedule *schedule, const tw_origin *origin, const vo
     bool ok = true;
     for (int i = 0; ok && i < schedule->segment_count; i++)
         ok = write_segment(&w, &schedule->segments[i]);
-    ok = ok && write_targets(&w) && write_io(&w) && write_states(&w) && write_controls(&w);
+    ok = ok && write_targets(&w) && write_io(&w) && write_states(&w) && write_controls(&w) &&
+         write_positions(&w);
     if (ok && !origin->strip) {
         write_names(&w);
         write_text(&w, TW_SECTION_ORIGIN, origin->format);

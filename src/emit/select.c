@@ -293,6 +293,12 @@ static void write_references(tw_selection *s)
             state.initial = moved(s, state.initial);
         append(s, TW_SECTION_STATES, &state, sizeof state);
     }
+    for (uint32_t i = 0; i < m->position_count; i++) {
+        tw_plan_position position = m->positions[i];
+        if (position.count != TW_ABSENT)
+            position.count = renumbered(s, position.count);
+        append(s, TW_SECTION_POSITIONS, &position, sizeof position);
+    }
     for (uint32_t i = 0; i < m->control_count; i++) {
         tw_plan_control control = m->controls[i];
         control.tensor = renumbered(s, control.tensor);

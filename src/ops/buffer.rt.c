@@ -87,8 +87,11 @@ static tw_status gather(const tw_call *call, const tw_buffer_job *j, const tw_bu
 static int all_present(const tw_call *call)
 {
     const tw_view *reset = tw_given(call, TW_BUFFER_RESET);
-    return tw_is_present(&call->in[TW_BUFFER_COUNT]) && (!reset || tw_is_present(reset)) &&
-           tw_is_present(&call->out[0]);
+    uint32_t i;
+    for (i = 0; i < call->out_count; i++)
+        if (tw_wanted(call, i) && !tw_is_present(&call->out[i]))
+            return 0;
+    return tw_is_present(&call->in[TW_BUFFER_COUNT]) && (!reset || tw_is_present(reset));
 }
 
 static tw_status run(const tw_call *call)

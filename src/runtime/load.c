@@ -116,6 +116,7 @@ static tw_status find_sections(tw_loader *l)
     TW_FIND(states, state_count, TW_SECTION_STATES, tw_plan_state);
     TW_FIND(controls, control_count, TW_SECTION_CONTROLS, tw_plan_control);
     TW_FIND(columns, column_count, TW_SECTION_COLUMNS, tw_plan_column);
+    TW_FIND(positions, position_count, TW_SECTION_POSITIONS, tw_plan_position);
 #undef TW_FIND
     return TW_OK;
 }
@@ -507,6 +508,30 @@ static int is_io(const tw_model *m, uint32_t tensor)
     return 0;
 }
 
+static int is_number(const tw_model *m, uint32_t tensor)
+{
+    const tw_tensor *t = &m->tensors[tensor];
+    return t->dtype == TW_S32 && t->window == 0 && tw_element_count(t) == 1;
+}
+
+static int is_input(const tw_model *m, uint32_t tensor)
+{
+    uint32_t i;
+    for (i = 0; i < m->input_count; i++)
+        if (m->inputs[i] == tensor)
+            return 1;
+    return 0;
+}
+
+static int is_position(const tw_model *m, const tw_plan_position *p)
+{
+    return p->state < m->state_count && is_number(m, m->states[p->state].tensor) &&
+           (p->count == TW_ABSENT || (is_input(m, p->count) && is_number(m, p->count))) &&
+           p->limit <= (uint32_t)INT32_MAX && p->tokens <= (uint32_t)INT32_MAX &&
+           p->kept <= (uint32_t)INT32_MAX && p->window <= p->kept && p->reserved[0] == 0 &&
+           p->reserved[1] == 0;
+}
+
 static tw_status check_io(const tw_model *m)
 {
     uint32_t i;
@@ -519,6 +544,9 @@ static tw_status check_io(const tw_model *m)
             !in_range(s->initial, tw_tensor_bytes(&m->tensors[s->tensor]), m->constants_bytes))
             return TW_E_FORMAT;
     }
+    for (i = 0; i < m->position_count; i++)
+        if (!is_position(m, &m->positions[i]))
+            return TW_E_FORMAT;
     for (i = 0; i < m->input_count; i++)
         if (!is_io(m, m->inputs[i]))
             return TW_E_FORMAT;

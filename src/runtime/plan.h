@@ -45,13 +45,14 @@
     X(TW_SECTION_VARIANT_BLOBS, 17, tw_plan_blob) /* their tables, grouped by variant */           \
     X(TW_SECTION_REASONS, 18, uint8_t)            /* why variants fall back: text */                    \
     X(TW_SECTION_CONTROLS, 19, tw_plan_control)   /* branches and loops, in execution order */             \
-    X(TW_SECTION_COLUMNS, 20, tw_plan_column)     /* column maps of segments by columns */
+    X(TW_SECTION_COLUMNS, 20, tw_plan_column)     /* column maps of segments by columns */                 \
+    X(TW_SECTION_POSITIONS, 21, tw_plan_position) /* states that count the tokens of caches */
 
 enum {
 #define TW_SECTION_ENUM(name, value, type) name = value,
     TW_PLAN_SECTION_LIST(TW_SECTION_ENUM)
 #undef TW_SECTION_ENUM
-    TW_SECTION_LIMIT = 21
+    TW_SECTION_LIMIT = 22
 };
 /* clang-format on */
 
@@ -161,6 +162,18 @@ typedef struct tw_plan_state {
     uint32_t initial; /* offset of its elements in the constants, or TW_ABSENT: zero bytes */
 } tw_plan_state;
 
+/* A state, one s32, that says how many tokens caches hold, and that each run moves on. */
+typedef struct tw_plan_position {
+    uint32_t state;  /* index */
+    uint32_t tokens; /* that a run brings, at most where there is a count */
+    uint32_t
+        count; /* the input (a tensor, one s32) that says how many a run brings, or TW_ABSENT */
+    uint32_t limit;  /* a run that would go beyond is refused with TW_E_FULL before it begins */
+    uint32_t kept;   /* the latest tokens that the caches keep; 0: all */
+    uint32_t window; /* of these, those that the next token needs */
+    uint32_t reserved[2];
+} tw_plan_position;
+
 /* Steps run the portable kernels. A plan that serves other back ends too says here what changes for
  * each; firmware is given a plan in which that is done (src/emit/select.c), so the runtime has no use for
  * these sections. */
@@ -222,6 +235,7 @@ TW_ASSERT_SIZE(tw_plan_operand, 32);
 TW_ASSERT_SIZE(tw_plan_column, 16);
 TW_ASSERT_SIZE(tw_plan_blob, 8);
 TW_ASSERT_SIZE(tw_plan_state, 8);
+TW_ASSERT_SIZE(tw_plan_position, 32);
 TW_ASSERT_SIZE(tw_plan_target, 64);
 TW_ASSERT_SIZE(tw_plan_variant, 40);
 TW_ASSERT_SIZE(tw_plan_control, 32);

@@ -6,6 +6,7 @@
  * each window it read gives up the rows that no reader needs any more, and so does a window it wrote
  * that nobody reads: rows of an output that the caller has been given. */
 #include "runtime/control.h"
+#include "runtime/position.h"
 #include "runtime/rows.h"
 
 enum { FLAG_DIRTY = 1u };
@@ -616,6 +617,9 @@ tw_status tw_run_some(tw_context *context, uint32_t firings)
     r.context = context;
     r.model = (const tw_model *)context->model.constant;
     if (context->segment >= r.model->segment_count) {
+        status = tw_positions_allow(context, r.model);
+        if (status != TW_OK)
+            return status;
         context->segment = 0;
         context->firings = 0;
         context->moved = 0;

@@ -1,4 +1,4 @@
-/* Saving and restoring the state of a context.
+/* The states of a context: which there are, saving and restoring them.
  *
  *     blob: magic | version | checksum of the plan's head | bytes of state | CRC-32 of the state |
  *           CRC-32 of the five words before | state
@@ -66,4 +66,48 @@ tw_status tw_restore(tw_context *context, const void *blob, uint32_t bytes)
         memcpy(context->region[TW_REGION_STATE].pointer, state, m->header->state);
     context->flags = 0;
     return TW_OK;
+}
+
+/* ---- one by one ---- */
+
+uint32_t tw_state_count(const tw_model *model)
+{
+    return model ? model->state_count : 0;
+}
+
+const tw_tensor *tw_state_tensor(const tw_model *model, uint32_t index)
+{
+    return model && index < model->state_count ? &model->tensors[model->states[index].tensor]
+                                               : NULL;
+}
+
+void *tw_state_data(tw_context *context, uint32_t index)
+{
+    const tw_tensor *t =
+        tw_state_tensor(context ? (const tw_model *)context->model.constant : NULL, index);
+    return t ? (uint8_t *)context->region[TW_REGION_STATE].pointer + t->offset : NULL;
+}
+
+/* Names stand behind one another: of the model, the inputs, outputs, steps and tensors. */
+const char *tw_state_name(const tw_model *model, uint32_t index)
+{
+    const tw_plan_section *s;
+    uint32_t i, at = 0, end = 0, skip;
+    const char *text = NULL;
+    if (!model || index >= model->state_count)
+        return NULL;
+    s = (const tw_plan_section *)(const void *)(model->header + 1);
+    for (i = 0; i < model->header->section_count; i++)
+        if (s[i].kind == TW_SECTION_NAMES) {
+            text = (const char *)model->plan + s[i].offset;
+            end = s[i].bytes;
+        }
+    skip = 1u + model->input_count + model->output_count + model->step_count +
+           model->states[index].tensor;
+    for (; at < end && skip > 0; at++)
+        skip -= text[at] == 0;
+    for (i = at; i < end; i++) /* it must end */
+        if (text[i] == 0)
+            return text + at;
+    return "";
 }

@@ -1,5 +1,6 @@
 /* What survives a run: buffers of frames against a list of frames, recurrent layers over k runs against one
  * run over the concatenation, waiting runs, saving and restoring in between. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -273,12 +274,245 @@ static void layers_go_on_where_they_ended(void **state)
     }
 }
 
+/* ---- caches ---- */
+
+enum { HEADS = 2, GROUPS = 2, WIDTH = 4, TOKENS = 1000 };
+
+typedef struct tw_history {
+    float q[TOKENS][GROUPS * HEADS * WIDTH], k[TOKENS][HEADS * WIDTH], v[TOKENS][HEADS * WIDTH];
+} tw_history;
+
+static tw_history *make_history(void)
+{
+    tw_history *h = malloc(sizeof *h);
+    uint64_t seed = 3;
+    float *all = (float *)h;
+    assert_non_null(h);
+    for (size_t i = 0; i < sizeof *h / sizeof *all; i++)
+        all[i] = number(&seed);
+    return h;
+}
+
+/* Attention over one layer's caches of `slots` rows, `chunk` tokens at most a run. */
+static void open_cached(tw_session *s, int slots, int chunk, int window)
+{
+    char text[1600], ring[60] = "";
+    if (window)
+        (void)snprintf(ring, sizeof ring, "window=%d, ring=1", window);
+    (void)snprintf(
+        text, sizeof text,
+        "graph \"a\" {\n  input %%q : f32[1,%d,%d,%d]\n  input %%k : f32[1,%d,%d,%d]\n"
+        "  input %%v : f32[1,%d,%d,%d]\n  input %%n : s32[1]\n  state %%tokens : s32[1]\n"
+        "  state %%keys : f32[1,%d,%d,%d]\n  state %%values : f32[1,%d,%d,%d]\n"
+        "  %%kk = Append (%%keys, %%k, %%tokens, %%n) {ring=%d}\n"
+        "  %%vv = Append (%%values, %%v, %%tokens, %%n) {ring=%d}\n"
+        "  %%y = Attention (%%q, %%kk, %%vv, %%tokens, %%n) {%s}\n"
+        "  %%t = Advance (%%tokens, %%n) {tokens=%d, limit=%d, kept=%d, window=%d}\n"
+        "  next %%keys = %%kk\n  next %%values = %%vv\n  next %%tokens = %%t\n"
+        "  output %%y\n}\n",
+        GROUPS * HEADS, chunk, WIDTH, HEADS, chunk, WIDTH, HEADS, chunk, WIDTH, HEADS, slots, WIDTH,
+        HEADS, slots, WIDTH, window > 0, window > 0, ring, chunk, window ? INT32_MAX : slots,
+        window ? slots : 0, window ? window - 1 : 0);
+    open_network(s, text, 0);
+}
+
+/* Rows [first, first + count) of [tokens][heads * width] as [heads, chunk, width]. */
+static void put_rows(tw_session *s, uint32_t input, const float *rows, int heads, int first,
+                     int count, int chunk)
+{
+    float *to = tw_session_input(s, input);
+    memset(to, 0x7F, sizeof *to * (size_t)(heads * chunk * WIDTH));
+    for (int h = 0; h < heads; h++)
+        for (int i = 0; i < count; i++)
+            memcpy(to + (h * chunk + i) * WIDTH, rows + ((first + i) * heads + h) * WIDTH,
+                   sizeof *to * WIDTH);
+    for (int i = 0; i < heads * chunk * WIDTH; i++) /* what is no token is a number all the same */
+        to[i] = to[i] > 9 ? 9.0f : to[i];
+}
+
+static tw_status take_tokens(tw_session *s, const tw_history *h, int first, int32_t count,
+                             int chunk)
+{
+    put_rows(s, 0, h->q[0], GROUPS * HEADS, first, count, chunk);
+    put_rows(s, 1, h->k[0], HEADS, first, count, chunk);
+    put_rows(s, 2, h->v[0], HEADS, first, count, chunk);
+    put(s, 3, &count);
+    return tw_run(&s->context);
+}
+
+/* Attention over the full history. */
+static void check_tokens(tw_session *s, const tw_history *h, int first, int count, int chunk,
+                         int window)
+{
+    const float *y = tw_session_output(s, 0);
+    for (int g = 0; g < GROUPS * HEADS; g++)
+        for (int i = 0; i < count; i++) {
+            const int end = first + i + 1, begin = window && end > window ? end - window : 0;
+            const int head = g / GROUPS;
+            double sum = 0, out[WIDTH] = {0};
+            for (int j = begin; j < end; j++) {
+                double dot = 0;
+                for (int d = 0; d < WIDTH; d++)
+                    dot += (double)h->q[first + i][g * WIDTH + d] * h->k[j][head * WIDTH + d];
+                const double weight = exp(dot / 2);
+                sum += weight;
+                for (int d = 0; d < WIDTH; d++)
+                    out[d] += weight * h->v[j][head * WIDTH + d];
+            }
+            for (int d = 0; d < WIDTH; d++)
+                if (fabs(out[d] / sum - (double)y[(g * chunk + i) * WIDTH + d]) > 1e-5)
+                    fail_msg("token %d, head %d: %g instead of %g", first + i, g,
+                             (double)y[(g * chunk + i) * WIDTH + d], out[d] / sum);
+        }
+}
+
+/* A thousand tokens, one and several at a time, with rewinds and a save on the way. */
+static void check_history(int slots, int chunk, int window)
+{
+    tw_history *h = make_history();
+    tw_session s;
+    uint64_t seed = (uint64_t)chunk;
+    open_cached(&s, slots, chunk, window);
+    const uint32_t bytes = tw_saved_bytes(&s.model);
+    uint8_t *blob = tw_alloc(s.arena, bytes);
+    int at = 0, saved = -1;
+    for (int runs = 0; at < TOKENS; runs++) {
+        const int most = TOKENS - at < chunk ? TOKENS - at : chunk;
+        const int count = runs % 4 == 3 ? 1 : 1 + (int)(tw_test_random(&seed) % (uint64_t)most);
+        assert_int_equal(take_tokens(&s, h, at, count, chunk), TW_OK);
+        check_tokens(&s, h, at, count, chunk, window);
+        at += count;
+        assert_int_equal(tw_tokens(&s.context), at);
+        if (runs % 97 == 60 && at > 3 * chunk) { /* back by as much as a ring allows */
+            const int back = window ? slots - window + 1 : chunk;
+            at -= back < at ? back : at;
+            assert_int_equal(tw_rewind(&s.context, (uint32_t)at), TW_OK);
+        }
+        if (runs == 150)
+            assert_int_equal(tw_save(&s.context, blob, bytes), TW_OK), saved = at;
+        if (runs == 170) {
+            assert_int_equal(tw_restore(&s.context, blob, bytes), TW_OK);
+            at = saved;
+        }
+    }
+    tw_session_close(&s);
+    free(h);
+}
+
+static void caches_are_the_history(void **state)
+{
+    (void)state;
+    check_history(TOKENS, 1, 0);
+    check_history(TOKENS, 5, 0);
+    check_history(24, 1, 24);
+    check_history(40, 8, 17);
+}
+
+static void a_full_cache_changes_nothing(void **state)
+{
+    (void)state;
+    tw_history *h = make_history();
+    tw_session s;
+    open_cached(&s, 10, 4, 0);
+    const uint32_t bytes = tw_saved_bytes(&s.model);
+    uint8_t *before = tw_alloc(s.arena, bytes), *after = tw_alloc(s.arena, bytes);
+    assert_int_equal(take_tokens(&s, h, 0, 4, 4), TW_OK);
+    assert_int_equal(take_tokens(&s, h, 4, 4, 4), TW_OK);
+    assert_int_equal(tw_save(&s.context, before, bytes), TW_OK);
+    assert_int_equal(take_tokens(&s, h, 8, 3, 4), TW_E_FULL);
+    assert_int_equal(take_tokens(&s, h, 8, -1, 4), TW_E_DATA);
+    assert_int_equal(take_tokens(&s, h, 8, 5, 4), TW_E_DATA);
+    assert_int_equal(tw_save(&s.context, after, bytes), TW_OK);
+    assert_memory_equal(before, after, bytes);
+    assert_int_equal(take_tokens(&s, h, 8, 2, 4), TW_OK);
+    check_tokens(&s, h, 8, 2, 4, 0);
+    assert_int_equal(take_tokens(&s, h, 10, 1, 4), TW_E_FULL);
+    assert_int_equal(tw_rewind(&s.context, 11), TW_E_ARGUMENT);
+    assert_int_equal(tw_rewind(&s.context, 3), TW_OK);
+    assert_int_equal(take_tokens(&s, h, 3, 2, 4), TW_OK);
+    check_tokens(&s, h, 3, 2, 4, 0);
+    assert_int_equal(tw_reset(&s.context), TW_OK);
+    assert_int_equal(tw_tokens(&s.context), 0);
+    tw_session_close(&s);
+    /* a ring keeps what its window needs, and no more */
+    open_cached(&s, 10, 2, 6);
+    for (int t = 0; t < 20; t++)
+        assert_int_equal(take_tokens(&s, h, t, 1, 2), TW_OK);
+    assert_int_equal(tw_rewind(&s.context, 14), TW_E_ARGUMENT);
+    assert_int_equal(tw_rewind(&s.context, 15), TW_OK);
+    assert_int_equal(take_tokens(&s, h, 15, 2, 2), TW_OK);
+    check_tokens(&s, h, 15, 2, 2, 6);
+    assert_int_equal(tw_rewind(&s.context, 0), TW_OK);
+    assert_int_equal(take_tokens(&s, h, 0, 2, 2), TW_OK);
+    check_tokens(&s, h, 0, 2, 2, 6);
+    tw_session_close(&s);
+    free(h);
+}
+
+static int fail_at(void *user, tw_context *context, const tw_firing *firing)
+{
+    (void)context;
+    return firing->step == *(uint32_t *)user;
+}
+
+/* Two contexts of one plan know nothing of each other; states have names; a callback that fails in
+ * mid-run leaves the context dirty. */
+static void states_are_a_context_s_own(void **state)
+{
+    (void)state;
+    tw_history *h = make_history();
+    tw_session s;
+    open_cached(&s, 16, 2, 0);
+    assert_int_equal(tw_state_count(&s.model), 3);
+    assert_string_equal(tw_state_name(&s.model, 0), "tokens");
+    assert_string_equal(tw_state_name(&s.model, 2), "values");
+    assert_null(tw_state_name(&s.model, 3));
+    assert_int_equal(tw_state_tensor(&s.model, 1)->dim[2], 16);
+    assert_null(tw_state_data(&s.context, 3));
+    tw_context first = s.context;
+    tw_memory memory[TW_MAX_REGIONS - 1];
+    memcpy(memory, s.memory, sizeof memory);
+    memory[TW_REGION_STATE - 1].base =
+        tw_alloc(s.arena, s.memory[TW_REGION_STATE - 1].bytes + TW_PLAN_ALIGN);
+    assert_int_equal(tw_init(&s.context, &s.model, memory, TW_MAX_REGIONS - 1), TW_OK);
+    for (int t = 0; t < 6; t++) { /* by turns, the second three tokens behind */
+        tw_context second = s.context;
+        s.context = first;
+        assert_int_equal(take_tokens(&s, h, t, 1, 2), TW_OK);
+        check_tokens(&s, h, t, 1, 2, 0);
+        first = s.context;
+        s.context = second;
+        if (t < 3)
+            continue;
+        assert_int_equal(take_tokens(&s, h, t - 3, 1, 2), TW_OK);
+        check_tokens(&s, h, t - 3, 1, 2, 0);
+    }
+    assert_int_equal(tw_tokens(&first), 6);
+    assert_int_equal(tw_tokens(&s.context), 3);
+    uint32_t step = 1;
+    tw_set_hook(&s.context, fail_at, &step);
+    assert_int_equal(take_tokens(&s, h, 3, 1, 2), TW_E_CALLBACK);
+    assert_int_equal(tw_rewind(&s.context, 1), TW_E_DIRTY);
+    tw_set_hook(&s.context, NULL, NULL);
+    assert_int_equal(take_tokens(&s, h, 3, 1, 2), TW_E_DIRTY);
+    assert_int_equal(tw_reset(&s.context), TW_OK);
+    *(int32_t *)tw_state_data(&s.context, 0) = -5; /* a state that no run leaves */
+    assert_int_equal(take_tokens(&s, h, 0, 1, 2), TW_E_DATA);
+    *(int32_t *)tw_state_data(&s.context, 0) = INT32_MAX;
+    assert_int_equal(take_tokens(&s, h, 0, 1, 2), TW_E_FULL);
+    tw_session_close(&s);
+    free(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buffers_are_lists_of_frames),
         cmocka_unit_test(buffers_stand_behind_each_other),
         cmocka_unit_test(layers_go_on_where_they_ended),
+        cmocka_unit_test(caches_are_the_history),
+        cmocka_unit_test(a_full_cache_changes_nothing),
+        cmocka_unit_test(states_are_a_context_s_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

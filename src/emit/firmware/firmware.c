@@ -38,6 +38,10 @@ static bool outputs_are_whole(const tw_session *session, tw_diag *diag)
 static bool is_straight(const tw_session *session, const tw_firmware_options *options,
                         tw_diag *diag)
 {
+    if (options->direct && session->model.position_count != 0)
+        return tw_fail(diag, TW_CODE_UNSUPPORTED, NULL, "Advance",
+                       "the plan has caches whose room is looked at before a run, which --format "
+                       "direct does not write; use --format library or app");
     return !options->direct || session->model.control_count == 0 ||
            tw_fail(diag, TW_CODE_UNSUPPORTED, NULL, "If, While, Await",
                    "the plan has branches or loops that are decided while it runs, which --format "

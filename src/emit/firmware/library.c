@@ -61,9 +61,9 @@ static void write_model(const tw_making *m, FILE *f)
         {"tw_plan_step", model->steps},     {"tw_plan_operand", model->operands},
         {"tw_plan_blob", model->blobs},     {"tw_plan_stream", model->streams},
         {"tw_plan_state", model->states},   {"tw_plan_control", model->controls},
-        {"tw_plan_column", model->columns}, {"uint32_t", model->attributes},
-        {"uint32_t", model->inputs},        {"uint32_t", model->outputs},
-        {"uint8_t", model->constants},
+        {"tw_plan_column", model->columns}, {"tw_plan_position", model->positions},
+        {"uint32_t", model->attributes},    {"uint32_t", model->inputs},
+        {"uint32_t", model->outputs},       {"uint8_t", model->constants},
     };
     fprintf(f,
             "#define AT(type, offset) ((const type *)(const void *)(%s_plan + (offset) / 4u))\n"
@@ -81,7 +81,7 @@ static void write_model(const tw_making *m, FILE *f)
             model->step_count, model->operand_count, model->blob_count, model->stream_count);
     fprintf(f, "    %uu, %uu, %uu, %uu, %uu, %uu,\n", model->attribute_words, model->input_count,
             model->output_count, model->state_count, model->control_count, model->column_count);
-    fprintf(f, "    UINT32_MAX, 0u,\n};\n\n");
+    fprintf(f, "    %uu, UINT32_MAX, 0u,\n};\n\n", model->position_count);
 }
 
 static void write_load(const tw_making *m, FILE *f)
@@ -148,6 +148,13 @@ static void write_bodies(const tw_making *m, FILE *f)
                 "tw_status %s_restore(%s_network *network, const void *saved)\n"
                 "{\n    return tw_restore(&network->context, saved, %s_SAVED_BYTES);\n}\n",
                 n, n, m->big, n, n, m->big);
+    if (m->session->model.position_count)
+        fprintf(f,
+                "\nuint32_t %s_tokens(const %s_network *network)\n"
+                "{\n    return tw_tokens(&network->context);\n}\n\n"
+                "tw_status %s_rewind(%s_network *network, uint32_t tokens)\n"
+                "{\n    return tw_rewind(&network->context, tokens);\n}\n",
+                n, n, n, n);
     for (uint32_t i = 0; i < m->session->model.input_count; i++) {
         const char *type = tw_c_type(m->inputs[i].tensor->dtype);
         if (!m->inputs[i].row_bytes)

@@ -1,0 +1,61 @@
+/* Positions: room for a run, rewinding. */
+#include "runtime/position.h"
+
+static int32_t *number_at(const tw_context *context, const tw_model *m, uint32_t tensor)
+{
+    const tw_tensor *t = &m->tensors[tensor];
+    return (int32_t *)(void *)((uint8_t *)context->region[t->region].pointer + t->offset);
+}
+
+static int32_t *position_at(const tw_context *context, const tw_model *m, uint32_t i)
+{
+    return number_at(context, m, m->states[m->positions[i].state].tensor);
+}
+
+tw_status tw_positions_allow(const tw_context *context, const tw_model *m)
+{
+    uint32_t i;
+    for (i = 0; i < m->position_count; i++) {
+        const tw_plan_position *p = &m->positions[i];
+        const int32_t at = *position_at(context, m, i);
+        int32_t count = (int32_t)p->tokens;
+        if (p->count != TW_ABSENT)
+            count = *number_at(context, m, p->count);
+        if (at < 0 || count < 0 || count > (int32_t)p->tokens)
+            return TW_E_DATA;
+        if ((uint32_t)at + (uint32_t)count > p->limit)
+            return TW_E_FULL;
+    }
+    return TW_OK;
+}
+
+uint32_t tw_tokens(const tw_context *context)
+{
+    const tw_model *m = context ? (const tw_model *)context->model.constant : NULL;
+    const int32_t at = m && m->position_count ? *position_at(context, m, 0) : 0;
+    return at > 0 ? (uint32_t)at : 0;
+}
+
+/* Are the tokens in front of `tokens` still there? */
+static int is_held(const tw_plan_position *p, uint32_t at, uint32_t tokens)
+{
+    return tokens == 0 || p->kept == 0 || at <= p->kept || tokens >= at - p->kept + p->window;
+}
+
+tw_status tw_rewind(tw_context *context, uint32_t tokens)
+{
+    const tw_model *m = context ? (const tw_model *)context->model.constant : NULL;
+    uint32_t i;
+    if (!m || context->segment < m->segment_count || m->position_count == 0)
+        return TW_E_ARGUMENT;
+    if (context->flags != 0)
+        return TW_E_DIRTY;
+    for (i = 0; i < m->position_count; i++) {
+        const int32_t at = *position_at(context, m, i);
+        if (at < 0 || tokens > (uint32_t)at || !is_held(&m->positions[i], (uint32_t)at, tokens))
+            return TW_E_ARGUMENT;
+    }
+    for (i = 0; i < m->position_count; i++)
+        *position_at(context, m, i) = (int32_t)tokens;
+    return TW_OK;
+}
