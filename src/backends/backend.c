@@ -108,6 +108,15 @@ bool tw_targets_parse(tw_arena *arena, const char *list, tw_target **targets, in
 
 bool tw_lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)
 {
+    if (!tw_lower_unpacked(node, arena, lowering, diag))
+        return false;
+    if (node->op->pack)
+        node->op->pack(node, arena, lowering);
+    return true;
+}
+
+bool tw_lower_unpacked(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)
+{
     const tw_opdef *op = node->op;
     if (op->kind == TW_HOST)
         return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, op->name,

@@ -10,7 +10,9 @@
 typedef struct tw_native_node {
     const tw_node *node;
     uint32_t cpus; /* the processors to serve: bits of tw_backend.cpus; several: all of them */
-    const tw_lowering *portable; /* how the portable kernel runs it: its tables may be shared */
+    const tw_lowering
+        *portable; /* how the portable kernel runs it, constants unpacked: its tables may be
+                                    shared */
 } tw_native_node;
 
 /* Rows of the first output that one call makes. */
@@ -83,8 +85,10 @@ bool tw_target_parse(tw_arena *arena, const char *text, size_t length, tw_target
 bool tw_targets_parse(tw_arena *arena, const char *list, tw_target **targets, int *count,
                       tw_diag *diag);
 
-/* By the portable kernels. */
+/* By the portable kernels: with constants as small as these can read them (tw_opdef.pack), or as they
+ * are, as back ends share them. */
 bool tw_lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag);
+bool tw_lower_unpacked(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag);
 
 /* By a back end. Where it declines: lowering->kernel is null and the reason is returned. `aliases`: bit
  * i: the output may lie over input i. */

@@ -85,6 +85,11 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
     return true;
 }
 
+static void pack(const tw_node *node, tw_arena *arena, tw_lowering *lowering)
+{
+    tw_prepare_packed(node, 0, arena, lowering);
+}
+
 /* Borders on every side, groups, one spatial axis. */
 #define F32(...) TW_WINDOW_SAMPLE_F32("Conv", __VA_ARGS__)
 #define S8(...) TW_WINDOW_SAMPLE_S8("Conv", __VA_ARGS__)
@@ -99,6 +104,8 @@ static const char samples[] =
     S8("same", "[1,9,6,3]", "[10,3,3,3]", "10", "[1,9,6,10]", TW_WINDOW_SAME)
     S8("groups, uneven", "[1,11,6,4]", "[6,3,2,2]", "6", "[1,6,7,6]", UNEVEN)
     S8("1x1", "[1,7,5,9]", "[17,1,1,9]", "17", "[1,7,5,17]", "")
+    TW_WINDOW_SAMPLE_S8W4("Conv", "same", "[1,9,6,29]", "[22,3,3,29]", "22", "[1,9,6,22]", TW_WINDOW_SAME)
+    TW_WINDOW_SAMPLE_S8W4("Conv", "groups, uneven", "[1,11,6,4]", "[6,3,2,2]", "6", "[1,6,7,6]", UNEVEN)
     TW_WINDOW_SAMPLE_F32W8("Conv", "groups, uneven", "[1,11,6,4]", "[6,3,2,2]", "6", UNEVEN)
     S16("same", "s64", "[1,9,6,3]", "[10,3,3,3]", "10", "[1,9,6,10]", TW_WINDOW_SAME)
     S16("groups, uneven", "s32", "[1,11,6,4]", "[6,3,2,2]", "6", "[1,6,7,6]", UNEVEN);
@@ -116,6 +123,7 @@ const tw_opdef tw_op_conv = {
     .rows = rows,
     .macs = macs,
     .lower = lower,
+    .pack = pack,
     .limits = "one or two spatial axes; f32 with f32 or s8 weights, s8 or s16 with constant "
               "symmetric s8 weights (one "
               "scale, or one "

@@ -2,11 +2,15 @@
 #include "ops/conv_job.h"
 
 #include "ops/codes.h"
+#include "ops/packed.h"
 
 typedef struct tw_conv_s8 {
     tw_conv_job job;
     tw_channels channels;
-    int64_t weights; /* elements */
+    /* The outputs whose weights are there: those of output round.begin at w, `room` elements in all. */
+    tw_range round;
+    const int8_t *w;
+    ptrdiff_t room;
     tw_panel *panel;
 } tw_conv_s8;
 
@@ -86,11 +90,15 @@ static void flush(const tw_conv_s8 *all)
     const tw_conv_job *job = &all->job;
     const tw_product *p = &job->product;
     tw_product_s8 group = {p, &all->channels, NULL, 0, 0, 0, 0, 0};
+    const int32_t begin = job->begin > all->round.begin ? job->begin : all->round.begin;
+    const int32_t end = job->end < all->round.end ? job->end : all->round.end;
     int32_t o, next;
-    for (o = job->begin; o < job->end; o = next) {
+    for (o = begin; o < end; o = next) {
+        const ptrdiff_t before = (o - all->round.begin) * p->w_output;
         next = tw_conv_group_end(job, o);
-        group.w = (const int8_t *)job->w + o * p->w_output;
-        group.room = (ptrdiff_t)all->weights - o * p->w_output;
+        next = next < end ? next : end;
+        group.w = all->w + before;
+        group.room = all->room - before;
         group.x = tw_conv_group_depth(job, o);
         group.y = o - job->begin;
         group.first = o;
@@ -166,7 +174,10 @@ static tw_status run_s8(const tw_call *call)
     tw_status status;
     panel.count = 0;
     all.panel = &panel;
-    all.weights = tw_element_count(call->in[1].tensor);
+    all.round.begin = 0;
+    all.round.end = call->in[1].tensor->dim[0];
+    all.w = (const int8_t *)call->in[1].data;
+    all.room = (ptrdiff_t)tw_element_count(call->in[1].tensor);
     tw_channels_of(call, &all.channels);
     status = tw_conv_run(call, &all.job, visit_s8, &all);
     if (panel.count > 0)
@@ -174,5 +185,38 @@ static tw_status run_s8(const tw_call *call)
     return status;
 }
 
+static tw_status check_s8w4(const tw_call *call, uint64_t *work)
+{
+    tw_packed packed;
+    return tw_packed_open(call, TW_PACKED_FIRST, &packed) ? check_s8(&packed.call, work)
+                                                          : TW_E_CHECK;
+}
+
+/* The whole band for the outputs of a round, then for those of the next. */
+static tw_status run_s8w4(const tw_call *call)
+{
+    const tw_range present = tw_present(&call->out[0], (int)call->out[0].tensor->rank - 1);
+    tw_panel panel;
+    tw_packed packed;
+    tw_conv_s8 all;
+    tw_status status = TW_OK;
+    int32_t begin;
+    if (!tw_packed_open(call, TW_PACKED_FIRST, &packed))
+        return TW_E_DATA;
+    panel.count = 0;
+    all.panel = &panel;
+    tw_channels_of(call, &all.channels);
+    for (begin = present.begin; begin < present.end && status == TW_OK; begin = all.round.end) {
+        all.round = tw_packed_round(&packed, present, begin);
+        all.w = tw_packed_weights(&packed, all.round);
+        all.room = (ptrdiff_t)(all.round.end - begin) * packed.taps;
+        status = tw_conv_run(&packed.call, &all.job, visit_s8, &all);
+        if (panel.count > 0)
+            flush(&all);
+    }
+    return status;
+}
+
 TW_KERNEL_BLOCKS(conv, f32, run_f32, check_f32);
 TW_KERNEL_BLOCKS(conv, s8, run_s8, check_s8);
+TW_KERNEL_BLOCKS(conv, s8w4, run_s8w4, check_s8w4);

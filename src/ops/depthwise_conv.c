@@ -65,6 +65,11 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
         arena, lowering, diag);
 }
 
+static void pack(const tw_node *node, tw_arena *arena, tw_lowering *lowering)
+{
+    tw_prepare_packed(node, node->in[1]->shape.rank - 1, arena, lowering);
+}
+
 /* Borders on every side, a multiplier, one spatial axis. */
 #define F32(...) TW_WINDOW_SAMPLE_F32("DepthwiseConv", __VA_ARGS__)
 #define S8(...) TW_WINDOW_SAMPLE_S8("DepthwiseConv", __VA_ARGS__)
@@ -77,6 +82,8 @@ static const char samples[] =
     F32("one axis", "[1,20,4]", "[4,4]", "4", "{stride=[2], pad_begin=[3], pad_end=[1]}")
     S8("same", "[1,9,6,19]", "[3,3,19]", "19", "[1,9,6,19]", TW_WINDOW_SAME)
     S8("multiplier, uneven", "[1,11,6,3]", "[3,2,6]", "6", "[1,6,7,6]", UNEVEN)
+    TW_WINDOW_SAMPLE_S8W4("DepthwiseConv", "same", "[1,9,6,499]", "[3,3,499]", "499", "[1,9,6,499]", TW_WINDOW_SAME)
+    TW_WINDOW_SAMPLE_S8W4("DepthwiseConv", "multiplier, uneven", "[1,11,6,5]", "[3,2,10]", "10", "[1,6,7,10]", UNEVEN)
     TW_WINDOW_SAMPLE_F32W8("DepthwiseConv", "uneven", "[1,11,6,3]", "[3,2,6]", "6", UNEVEN)
     S16("same", "s64", "[1,9,6,19]", "[3,3,19]", "19", "[1,9,6,19]", TW_WINDOW_SAME)
     S16("multiplier, uneven", "s32", "[1,11,6,3]", "[3,2,6]", "6", "[1,6,7,6]", UNEVEN);
@@ -94,6 +101,7 @@ const tw_opdef tw_op_depthwise_conv = {
     .rows = rows,
     .macs = macs,
     .lower = lower,
+    .pack = pack,
     .limits = "one or two spatial axes; f32 with f32 or s8 weights, s8 or s16 with constant "
               "symmetric s8 weights (one "
               "scale, or one "

@@ -4,12 +4,15 @@
 
 #include "backends/sse2.h"
 #include "ops/codes.h"
+#include "ops/packed.h"
 
 enum { BLOCK = TW_DEPTHWISE_BLOCK };
 
 typedef struct tw_depthwise_s8 {
     tw_depthwise_job job;
     tw_channels channels;
+    tw_range round;  /* the channels whose weights are there ... */
+    const int8_t *w; /* ... those of round.begin here */
     tw_panel *panel;
 } tw_depthwise_s8;
 
@@ -83,7 +86,7 @@ static void plain_block(const tw_depthwise_s8 *all, int32_t pixel, int32_t o, in
     const tw_depthwise_job *job = &all->job;
     const tw_taps rows = all->panel->pixel[pixel].rows, columns = all->panel->pixel[pixel].columns;
     const int8_t *x = all->panel->pixel[pixel].x + o / job->multiplier;
-    const int8_t *w = (const int8_t *)job->w + o;
+    const int8_t *w = all->w + (o - all->round.begin);
     const int apart = job->multiplier == 1;
     uint32_t sum[BLOCK];
     int32_t k;
@@ -131,15 +134,17 @@ static TW_INLINE void load_pair(tw_s16x8 pair[4], const int8_t *one, const int8_
     }
 }
 
-static TW_INLINE void ready_weights(const tw_depthwise_job *job, int32_t o, tw_pair_weights *ready,
+static TW_INLINE void ready_weights(const tw_depthwise_s8 *all, int32_t o, tw_pair_weights *ready,
                                     const int n)
 {
+    const tw_depthwise_job *job = &all->job;
+    const int8_t *w = all->w + (o - all->round.begin);
     static const int8_t none[BLOCK] = {0};
     const int8_t *tap[MOST_TAPS + 1];
     int32_t i, j, t = 0;
     for (i = 0; i < job->rows; i++)
         for (j = 0; j < job->columns; j++)
-            tap[t++] = (const int8_t *)job->w + o + i * job->w_row + j * job->w_column;
+            tap[t++] = w + i * job->w_row + j * job->w_column;
     tap[t] = none;
     for (i = 0; i < t; i += 2)
         load_pair(ready->w[i / 2], tap[i], tap[i + 1], n);
@@ -193,22 +198,22 @@ static TW_INLINE void pair_block(const tw_depthwise_s8 *all, int32_t o, const in
 {
     tw_pair_weights ready;
     int32_t pixel;
-    ready_weights(&all->job, o, &ready, n);
+    ready_weights(all, o, &ready, n);
     for (pixel = 0; pixel < all->panel->count; pixel++)
         pair_pixel(all, pixel, o, &ready, zero, n);
 }
 
-/* Channels from `o` on that this can do; the first that it leaves over. */
-static int32_t pair_blocks(const tw_depthwise_s8 *all, int32_t o)
+/* Channels in [o, end) that this can do; the first that it leaves over. */
+static int32_t pair_blocks(const tw_depthwise_s8 *all, int32_t o, int32_t end)
 {
     const tw_depthwise_job *job = &all->job;
     int8_t zero[BLOCK];
     if (job->multiplier != 1 || (int64_t)job->rows * job->columns > MOST_TAPS)
         return o;
     memset(zero, all->channels.in_zero, sizeof zero);
-    for (; o + 16 <= job->end; o += 16)
+    for (; o + 16 <= end; o += 16)
         pair_block(all, o, zero, 16);
-    for (; o + 8 <= job->end; o += 8)
+    for (; o + 8 <= end; o += 8)
         pair_block(all, o, zero, 8);
     return o;
 }
@@ -218,12 +223,14 @@ static int32_t pair_blocks(const tw_depthwise_s8 *all, int32_t o)
 static void flush(const tw_depthwise_s8 *all)
 {
     const tw_depthwise_job *job = &all->job;
-    int32_t o = job->begin, n, pixel;
+    const int32_t end = job->end < all->round.end ? job->end : all->round.end;
+    int32_t o = job->begin > all->round.begin ? job->begin : all->round.begin, n, pixel;
 #ifdef TW_SSE2
-    o = pair_blocks(all, o);
+    o = pair_blocks(all, o, end);
 #endif
-    for (; o < job->end; o += n) {
+    for (; o < end; o += n) {
         n = tw_depthwise_length(job, o);
+        n = n < end - o ? n : end - o;
         for (pixel = 0; pixel < all->panel->count; pixel++)
             plain_block(all, pixel, o, n);
     }
@@ -251,6 +258,9 @@ static tw_status run_s8(const tw_call *call)
     tw_status status;
     panel.count = 0;
     all.panel = &panel;
+    all.round.begin = 0;
+    all.round.end = tw_depthwise_outputs(call);
+    all.w = (const int8_t *)call->in[1].data;
     tw_channels_of(call, &all.channels);
     status = tw_depthwise_run(call, &all.job, visit_s8, &all);
     if (panel.count > 0)
@@ -258,4 +268,36 @@ static tw_status run_s8(const tw_call *call)
     return status;
 }
 
+static tw_status check_s8w4(const tw_call *call, uint64_t *work)
+{
+    tw_packed packed;
+    return tw_packed_open(call, TW_PACKED_LAST, &packed) ? check_s8(&packed.call, work)
+                                                         : TW_E_CHECK;
+}
+
+/* The whole band for the channels of a round, then for those of the next. */
+static tw_status run_s8w4(const tw_call *call)
+{
+    const tw_range present = tw_present(&call->out[0], (int)call->out[0].tensor->rank - 1);
+    tw_panel panel;
+    tw_packed packed;
+    tw_depthwise_s8 all;
+    tw_status status = TW_OK;
+    int32_t begin;
+    if (!tw_packed_open(call, TW_PACKED_LAST, &packed))
+        return TW_E_DATA;
+    panel.count = 0;
+    all.panel = &panel;
+    tw_channels_of(call, &all.channels);
+    for (begin = present.begin; begin < present.end && status == TW_OK; begin = all.round.end) {
+        all.round = tw_packed_round(&packed, present, begin);
+        all.w = tw_packed_weights(&packed, all.round);
+        status = tw_depthwise_run(&packed.call, &all.job, visit_s8, &all);
+        if (panel.count > 0)
+            flush(&all);
+    }
+    return status;
+}
+
 TW_KERNEL_BLOCKS(depthwise_conv, s8, run_s8, check_s8);
+TW_KERNEL_BLOCKS(depthwise_conv, s8w4, run_s8w4, check_s8w4);

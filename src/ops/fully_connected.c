@@ -52,6 +52,11 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
     return true;
 }
 
+static void pack(const tw_node *node, tw_arena *arena, tw_lowering *lowering)
+{
+    tw_prepare_packed(node, 0, arena, lowering);
+}
+
 static const char samples[] =
     "graph \"f32 rows\" {\n"
     "  const %x : f32[9,7] = random 1 -1 1\n"
@@ -69,6 +74,12 @@ static const char samples[] =
     "  const %w : s8[13,70] quant(scale=0.01, zero=3) = random 2 -127 128\n"
     "  const %b : s32[13] = random 3 -4000 4000\n"
     "  %y : s8[1,9,13] quant(scale=0.2, zero=5) = FullyConnected (%x, %w, %b)\n"
+    "  output %y\n}\n"
+    "graph \"s8w4 rows\" {\n"
+    "  const %x : s8[1,9,1371] quant(scale=0.05, zero=-20) = random 1 -128 128\n"
+    "  const %w : s8[5,1371] quant(scale=0.1, zero=0) = random 2 -8 8\n"
+    "  const %b : s32[5] = random 3 -400 400\n"
+    "  %y : s8[1,9,5] quant(scale=1.2, zero=5) = FullyConnected (%x, %w, %b)\n"
     "  output %y\n}\n"
     "graph \"f32w8 rows\" {\n"
     "  const %x : f32[1,9,70] = random 1 -1 1\n"
@@ -94,6 +105,7 @@ const tw_opdef tw_op_fully_connected = {
     .rows = rows,
     .macs = macs,
     .lower = lower,
+    .pack = pack,
     .limits = "f32, with constant symmetric s8 weights too; s8 with constant weights (one scale "
               "and zero point, or one scale an output "
               "channel with zero points 0); s16 with constant symmetric s8 weights",

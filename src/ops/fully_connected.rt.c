@@ -2,10 +2,13 @@
 #include "ops/connected_job.h"
 
 #include "ops/codes.h"
+#include "ops/packed.h"
 
 typedef struct tw_connected_s8 {
     tw_connected_job job;
     tw_channels channels;
+    const int8_t *unpacked; /* null: all weights are there; else those of the outputs of a round */
+    tw_range round;
 } tw_connected_s8;
 
 tw_status tw_connected_check(const tw_call *call, uint32_t dtype, uint32_t weights, uint64_t *work)
@@ -65,18 +68,20 @@ static void visit_s8(const void *of, const tw_matrix_part *part)
     const tw_connected_s8 *all = (const tw_connected_s8 *)of;
     const tw_product *p = &all->job.product;
     const tw_patch patch = tw_connected_patch(1);
-    const int32_t outputs = all->job.outputs.end - all->job.outputs.begin;
+    const tw_range present = all->unpacked ? all->round : all->job.outputs;
+    const int32_t outputs = present.end - present.begin;
+    int8_t *y = (int8_t *)all->job.y + part->out + (present.begin - all->job.outputs.begin);
     tw_product_s8 job = {p, &all->channels, NULL, 0, 0, 0, 0, 0};
     tw_panel panel;
     int32_t row;
     panel.count = 0;
-    job.w = (const int8_t *)all->job.w + part->b;
+    job.w = all->unpacked ? all->unpacked : (const int8_t *)all->job.w + part->b;
     job.room = (outputs - 1) * p->w_output + p->depth;
-    job.first = all->job.outputs.begin;
+    job.first = present.begin;
     job.outputs = outputs;
     for (row = 0; row < part->rows; row++)
         if (tw_panel_add(&panel, &patch, (const int8_t *)all->job.x + part->a + row * p->x_pixel,
-                         (int8_t *)all->job.y + part->out + row * p->y_pixel) ||
+                         y + row * p->y_pixel) ||
             row + 1 == part->rows) {
             tw_product_panel(&job, &panel);
             panel.count = 0;
@@ -141,8 +146,36 @@ static tw_status run_s8(const tw_call *call)
     tw_connected_s8 all;
     tw_channels_of(call, &all.channels);
     all.channels.w_zero = call->in[1].tensor->zero_point;
+    all.unpacked = NULL;
     return tw_connected_run(call, &all.job, visit_s8, &all);
+}
+
+static tw_status check_s8w4(const tw_call *call, uint64_t *work)
+{
+    tw_packed packed;
+    return tw_packed_open(call, TW_PACKED_FIRST, &packed) ? check_s8(&packed.call, work)
+                                                          : TW_E_CHECK;
+}
+
+/* All rows for the outputs of a round, then for those of the next. */
+static tw_status run_s8w4(const tw_call *call)
+{
+    const tw_range present = tw_present(&call->out[0], (int)call->out[0].tensor->rank - 1);
+    tw_packed packed;
+    tw_connected_s8 all;
+    tw_status status = TW_OK;
+    int32_t begin;
+    if (!tw_packed_open(call, TW_PACKED_FIRST, &packed))
+        return TW_E_DATA;
+    tw_channels_of(call, &all.channels);
+    for (begin = present.begin; begin < present.end && status == TW_OK; begin = all.round.end) {
+        all.round = tw_packed_round(&packed, present, begin);
+        all.unpacked = tw_packed_weights(&packed, all.round);
+        status = tw_connected_run(&packed.call, &all.job, visit_s8, &all);
+    }
+    return status;
 }
 
 TW_KERNEL(fully_connected, f32, run_f32, check_f32);
 TW_KERNEL(fully_connected, s8, run_s8, check_s8);
+TW_KERNEL(fully_connected, s8w4, run_s8w4, check_s8w4);

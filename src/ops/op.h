@@ -138,6 +138,9 @@ typedef struct tw_opdef {
      * and memory. Default tw_lower_default: by the first input's type, clamp bounds from the node.
      * Fails with `unsupported` where no kernel fits the types. */
     bool (*lower)(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag);
+    /* Another kernel that reads constants in fewer bytes, for a lowering that `lower` gave, where it may be
+     * the portable one that runs. Default: none. */
+    void (*pack)(const tw_node *node, tw_arena *arena, tw_lowering *lowering);
     /* May the output lie exactly over input i (element for element, same size)? Default: no. */
     bool (*in_place)(const tw_node *node, int input);
     /* Does it only join or cut, input i (present) and the output being box and whole? Default: no. */

@@ -30,6 +30,11 @@ bool tw_prepare_hybrid(const tw_node *node, int32_t channels, int axis, int64_t 
 /* Is the node one of these: f32 by s8? */
 bool tw_is_hybrid(const tw_node *node);
 
+/* int8 weights that 4 bits hold (their zero points are 0) become the table of packed.h, where that is
+ * smaller, and its kernel runs the node; else the lowering stays as it is. */
+void tw_prepare_packed(const tw_node *node, int outputs_axis, tw_arena *arena,
+                       tw_lowering *lowering);
+
 /* One multiplier for real scale `real`, and a bias of 0. */
 void tw_prepare_single(double real, tw_arena *arena, tw_lowering *lowering);
 

@@ -64,6 +64,13 @@ bool tw_check_weights(const tw_shape_call *call, int32_t channels);
     "  const %b : s32[" o "] = random 3 -4000 4000\n"                                              \
     "  %y : s8" y " quant(scale=0.15, zero=5) = " Op " (%x, %w, %b) " attributes "\n"              \
     "  output %y\n}\n"
+#define TW_WINDOW_SAMPLE_S8W4(Op, title, x, w, o, y, attributes)                                   \
+    "graph \"s8w4 " title "\" {\n"                                                                 \
+    "  const %x : s8" x " quant(scale=0.05, zero=-20) = random 1 -128 128\n"                       \
+    "  const %w : s8" w " quant(scale=0.1, zero=0) = random 2 -8 8\n"                              \
+    "  const %b : s32[" o "] = random 3 -400 400\n"                                                \
+    "  %y : s8" y " quant(scale=0.15, zero=5) = " Op " (%x, %w, %b) " attributes "\n"              \
+    "  output %y\n}\n"
 /* sums: s32 or s64, the bias's type and width of the sums. */
 #define TW_WINDOW_SAMPLE_S16(Op, title, sums, x, w, o, y, attributes)                              \
     "graph \"s16 " title "\" {\n"                                                                  \

@@ -230,17 +230,19 @@ static tw_overlap narrower(tw_overlap a, tw_overlap b)
                         a.above > b.above ? a.above : b.above};
 }
 
-/* The step's lowering by every target but the portable kernels. */
-static void lower_natives(tw_schedule *s, tw_step *step)
+/* The step's lowering by every target but the portable kernels. Is there any? */
+static bool lower_natives(tw_schedule *s, tw_step *step)
 {
     const tw_node *node = step->node;
     uint32_t scratch = step->lowering.scratch, memory = step->lowering.memory;
+    bool any = false;
     for (int i = 0; i < node->in_count && i < 32 && node->op->in_place; i++)
         step->over |= (uint32_t)(node->in[i] && node->op->in_place(node, i)) << i;
     step->native = tw_alloc_array(s->arena, (size_t)s->target_count, sizeof *step->native);
     for (int t = 1; t < s->target_count; t++) {
         tw_native_lowering *native = &step->native[t - 1];
         lower_native(s, step, &s->targets[t], native);
+        any = any || !native->why;
         if (!native->why)
             step->lowering.overlap = narrower(step->lowering.overlap, native->lowering.overlap);
         if (!native->why && native->lowering.scratch > scratch)
@@ -250,6 +252,21 @@ static void lower_natives(tw_schedule *s, tw_step *step)
     }
     step->lowering.scratch = scratch;
     step->lowering.memory = memory;
+    return any;
+}
+
+/* Constants are packed where no library's kernel reads them. */
+static bool lower(tw_schedule *s, tw_step *step, tw_diag *diag)
+{
+    if (!tw_lower_unpacked(step->node, s->arena, &step->lowering, diag))
+        return false;
+    choose_rows(step);
+    if (!check_step(s, step, diag))
+        return false;
+    if (lower_natives(s, step) || !step->node->op->pack)
+        return true;
+    step->node->op->pack(step->node, s->arena, &step->lowering);
+    return check_step(s, step, diag);
 }
 
 bool tw_plan_steps(tw_schedule *schedule, const tw_compile_options *options, tw_diag *diag)
@@ -264,12 +281,8 @@ bool tw_plan_steps(tw_schedule *schedule, const tw_compile_options *options, tw_
         tw_step *step = &schedule->steps[schedule->step_count++];
         step->node = node;
         step->scratch = step->memory = -1;
-        if (!tw_lower(node, schedule->arena, &step->lowering, diag))
+        if (!lower(schedule, step, diag))
             return false;
-        choose_rows(step);
-        if (!check_step(schedule, step, diag))
-            return false;
-        lower_natives(schedule, step);
         choose_columns(step, schedule->target_count);
         if (options->progress)
             options->progress(options->progress_user, "plan", (n + 1.0) / graph->node_count);

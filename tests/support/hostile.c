@@ -226,6 +226,8 @@ int tw_hostile_calls(const tw_node *node, uint64_t *state, int tries)
     int accepted = 0;
     if (!(op->lower ? op->lower : tw_lower_default)(node, arena, &l, &diag))
         fail_msg("%s: %s", op->name, diag.message);
+    if (op->pack)
+        op->pack(node, arena, &l);
     for (int i = 0; i < tries; i++) {
         tw_hostile h;
         uint64_t work = 0;

@@ -196,6 +196,8 @@ static void lower(tw_operation *p, tw_arena *arena)
     if (!(op->lower ? op->lower : tw_lower_default)(p->node, arena, &portable, &diag))
         fail_msg("%s: %s", op->name, diag.message);
     p->lowering = portable;
+    if (!target_tried && op->pack)
+        op->pack(p->node, arena, &p->lowering);
     if (!target_tried)
         return;
     why = tw_lower_native(target_tried, p->node, &portable, arena, &p->lowering, &aliases_tried);
@@ -502,7 +504,7 @@ int tw_operate_native(const tw_node *node, const tw_target *target, uint64_t *st
     tw_diag diag = {0};
     int banded = -1;
     *why = "the portable kernels do not take it";
-    if (tw_lower(node, arena, &portable, &diag))
+    if (tw_lower_unpacked(node, arena, &portable, &diag))
         *why = tw_lower_native(target, node, &portable, arena, &native, &aliases_tried);
     tw_arena_free(arena);
     if (*why)

@@ -3,7 +3,8 @@
  * results.
  *
  * Types: int8 comes as it is. uint8 with scales becomes int8, stored value and zero point less 128;
- * inputs and outputs of the model keep their declared type. int4 weights are unpacked to int8.
+ * inputs and outputs of the model keep their declared type. int4 weights are unpacked to int8;
+ * the plan packs them again (ops/packed.h).
  * Shapes in the file are those of constants and inputs only: all others are computed.
  */
 #ifndef TW_IMPORT_TFLITE_H

@@ -1,0 +1,144 @@
+/* Weights that 4 bits hold: the packed kernels against the int8 ones, the table byte by byte, and what a
+ * plan carries. The fixtures of CMSIS-NN's int4 kernels are in test_mac_goldens. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "backends/backend.h"
+#include "ops/codes.h"
+#include "ops/packed.h"
+#include "support/operate.h"
+#include "support/plans.h"
+#include "support/samples.h"
+#include "tilewright/compiler.h"
+
+static bool is_packed(const tw_kernel *kernel)
+{
+    return (kernel->id & 255u) == TW_SIG_s8w4;
+}
+
+/* Constants are folded by the int8 kernel; what runs is the packed one. */
+static void compare(tw_node *node, tw_arena *arena, void *count)
+{
+    tw_lowering lowering = {0};
+    tw_diag diag = {0};
+    assert_true(tw_lower(node, arena, &lowering, &diag));
+    if (!is_packed(lowering.kernel))
+        return;
+    const void *packed = tw_operate_whole(node, arena);
+    size_t bytes = tw_shape_bytes(&node->out[0]->shape);
+    void *copy = tw_copy(arena, packed, bytes);
+    assert_true(tw_evaluate(node, arena, 0, &diag));
+    assert_memory_equal(node->out[0]->data, copy, bytes);
+    ++*(int *)count;
+}
+
+static void test_same(void **state)
+{
+    (void)state;
+    int count = 0;
+    for (int i = 0; i < tw_op_count; i++)
+        if (tw_ops[i]->pack)
+            tw_each_sample(tw_ops[i], compare, &count);
+    assert_true(count >= 5);
+}
+
+/* As TensorFlow Lite packs: the lower half of a byte first, an odd one ends in a half of zeros. */
+static void look(tw_node *node, tw_arena *arena, void *unused)
+{
+    tw_lowering l = {0};
+    tw_diag diag = {0};
+    const tw_value *w = node->in[1];
+    (void)unused;
+    assert_true(tw_lower(node, arena, &l, &diag));
+    assert_true(is_packed(l.kernel));
+    assert_int_equal(l.unread, 6);
+    assert_int_equal(l.blob[TW_BLOB_PACKED].bytes, sizeof(tw_packed_head) + 23);
+    const tw_packed_head *head = l.blob[TW_BLOB_PACKED].data;
+    const uint8_t *pairs = (const uint8_t *)(head + 1);
+    assert_int_equal(head->rank, 2);
+    assert_int_equal(head->dim[0], 5);
+    assert_int_equal(head->dim[1], 9);
+    for (int i = 0; i < 46; i++) {
+        int half = pairs[i / 2] >> (i % 2 ? 4 : 0) & 15;
+        assert_int_equal(half, i < 45 ? ((const int8_t *)w->data)[i] & 15 : 0);
+    }
+}
+
+#define LAYER(low, high)                                                                           \
+    "graph \"g\" {\n  input %x : s8[4,9] quant(scale=0.05, zero=-3)\n"                             \
+    "  const %w : s8[5,9] quant(scale=0.1, zero=0) = random 1 " low " " high "\n"                  \
+    "  const %b : s32[5] = random 2 -9 9\n"                                                        \
+    "  %y : s8[4,5] quant(scale=0.5, zero=1) = FullyConnected (%x, %w, %b)\n  output %y\n}\n"
+
+static void plain(tw_node *node, tw_arena *arena, void *unused)
+{
+    tw_lowering l = {0};
+    tw_diag diag = {0};
+    (void)unused;
+    assert_true(tw_lower(node, arena, &l, &diag));
+    assert_false(is_packed(l.kernel));
+}
+
+static void test_table(void **state)
+{
+    (void)state;
+    tw_each_graph(LAYER("-8", "8"), look, NULL);
+    tw_each_graph(LAYER("-8", "19"), plain, NULL); /* 8 is one too many */
+}
+
+#define NETWORK(low, high)                                                                         \
+    "graph \"g\" {\n  input %x : s8[1,16,16,8] quant(scale=0.05, zero=-3)\n"                       \
+    "  const %v : s8[3,3,8] quant(scale=0.1, zero=0) = random 1 " low " " high "\n"                \
+    "  const %w : s8[64,3,3,8] quant(scale=0.1, zero=0) = random 2 " low " " high "\n"             \
+    "  const %u : s8[10,64] quant(scale=0.1, zero=0) = random 3 " low " " high "\n"                \
+    "  %d : s8[1,16,16,8] quant(scale=0.2, zero=1) = DepthwiseConv (%x, %v) "                      \
+    "{pad_begin=[1,1], pad_end=[1,1]}\n"                                                           \
+    "  %c : s8[1,14,14,64] quant(scale=0.5, zero=1) = Conv (%d, %w)\n"                             \
+    "  %y : s8[1,14,14,10] quant(scale=0.5, zero=1) = FullyConnected (%c, %u)\n"                   \
+    "  output %y\n}\n"
+
+/* The flash of a plan, and how many of its three steps have packed weights. */
+static uint32_t flash_of(const char *text, const char *backends, int *packed)
+{
+    tw_compile_options options;
+    tw_compiled compiled;
+    tw_compile_options_default(&options);
+    options.backends = backends;
+    tw_test_compile(text, &options, &compiled);
+    assert_int_equal(compiled.report.step_count, 3);
+    *packed = 0;
+    for (int i = 0; i < 3; i++)
+        *packed += (compiled.report.steps[i].kernel & 255u) == TW_SIG_s8w4;
+    uint32_t bytes = (uint32_t)compiled.report.flash.total;
+    tw_compiled_free(&compiled);
+    return bytes;
+}
+
+static void test_flash(void **state)
+{
+    (void)state;
+    int packed;
+    const uint32_t weights = 3 * 3 * 8 + 64 * 3 * 3 * 8 + 10 * 64;
+    uint32_t all = flash_of(NETWORK("-100", "100"), NULL, &packed);
+    assert_int_equal(packed, 0);
+    uint32_t half = flash_of(NETWORK("-8", "8"), NULL, &packed);
+    assert_int_equal(packed, 3);
+    printf("flash %u, packed %u, of %u weights\n", all, half, weights);
+    assert_true(half + weights / 2 <= all + 3 * (sizeof(tw_packed_head) + 32));
+    /* The library's kernels read int8. */
+    flash_of(NETWORK("-8", "8"), "cmsis-nn:m55", &packed);
+    assert_int_equal(packed, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same), cmocka_unit_test(test_table),
+                                       cmocka_unit_test(test_flash)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
