@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "output.h"
+#include "streaming.h"
 
 /* NAME:1x3x224x224, or the extents alone for the first input. */
 static bool parse_shape(tw_cli *cli, const char *text, tw_input_shape *shape)
@@ -55,7 +56,7 @@ bool cli_compile_options(tw_cli *cli, tw_compile_options *options)
     options->strip = cli_has(cli, TW_OPTION_strip);
     options->progress = cli_progress;
     if ((memory && !tw_parse_memories(memory, &options->memories, &cli->diag)) ||
-        !parse_shapes(cli, options) ||
+        !parse_shapes(cli, options) || !cli_stream_option(cli, options) ||
         !cli_choice(cli, TW_OPTION_io_layout, "keep|nhwc", &layout) ||
         !cli_choice(cli, TW_OPTION_prefer, "balanced|memory|speed", &prefer) ||
         !cli_whole(cli, TW_OPTION_random_bands, 1, UINT64_MAX, &options->random_bands) ||
@@ -82,11 +83,12 @@ static bool open_plan(tw_cli *cli, const char *path, cli_model *model)
 {
     void *bytes;
     size_t count;
-    if (cli_has(cli, TW_OPTION_state) || cli_has(cli, TW_OPTION_constant))
+    if (cli_has(cli, TW_OPTION_state) || cli_has(cli, TW_OPTION_constant) ||
+        cli_has(cli, TW_OPTION_stream))
         return cli_usage(
             cli,
-            "%.200s is a plan already, its ends are fixed; give --state and --constant when it "
-            "is compiled",
+            "%.200s is a plan already, its ends are fixed; give --state, --constant and --stream "
+            "when it is compiled",
             path);
     return tw_read_file(cli->arena, path, INT32_MAX, &bytes, &count, &cli->diag) &&
            tw_session_open(&model->session, bytes, count, &cli->diag);

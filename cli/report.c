@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "graph/graph.h"
+#include "streaming.h"
 
 /* ---- JSON ---- */
 
@@ -169,6 +170,8 @@ void cli_report_json(const tw_report *r, json_t *object)
     json_object_set_new(object, "outputs", cli_json_tensors(r->outputs, r->output_count));
     if (!r->planned)
         return;
+    if (r->stream.given)
+        json_object_set_new(object, "stream", cli_json_stream(r));
     if (r->state_candidate_count > 0)
         json_object_set_new(object, "state_candidates", json_states(r));
     json_object_set_new(object, "fits", json_boolean(r->fits));
@@ -250,6 +253,7 @@ void cli_report_totals(const tw_report *r, FILE *file)
                 r->targets[i].name, r->targets[i].native,
                 r->targets[i].native + r->targets[i].fallback,
                 cli_grouped(r->targets[i].scratch, a), cli_grouped(r->targets[i].flash, b));
+    cli_report_streaming(r, file);
 }
 
 void cli_report_traffic(const tw_report *r, FILE *file)

@@ -10,6 +10,7 @@
 #include "plan/control.h"
 #include "plan/ends.h"
 #include "plan/schedule.h"
+#include "stream/stream.h"
 
 static void dump(const tw_compile_options *options, const char *stage, const tw_graph *graph)
 {
@@ -33,6 +34,11 @@ static const char *options_text(tw_arena *arena, const tw_compile_options *optio
     for (int i = 0; i < options->state_count; i++)
         text = tw_format(arena, "%s state=%s=%s", text, options->states[i].output,
                          options->states[i].input);
+    if (options->stream.given)
+        text = tw_format(arena, "%s stream=%s%s%d:%u%s", text,
+                         options->stream.input ? options->stream.input : "",
+                         options->stream.input ? ":" : "", options->stream.axis,
+                         options->stream.hop, options->stream.history ? " padding=history" : "");
     return text;
 }
 
@@ -101,6 +107,10 @@ static bool compile(const char *model, const tw_compile_options *options, tw_com
     dump(options, "import", graph);
     if (!tw_normalize(graph, options, diag))
         return false;
+    if (!tw_stream(graph, options, &out->report.stream, diag))
+        return false;
+    if (options->stream.given)
+        dump(options, "stream", graph);
     if (!tw_own_outputs(graph, diag) || !tw_own_states(graph, diag) || !tw_order_waits(graph, diag))
         return false;
     dump(options, "plan", graph);

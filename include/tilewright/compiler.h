@@ -97,6 +97,18 @@ typedef struct tw_state_binding {
     const char *output, *input;
 } tw_state_binding;
 
+/* A network over a whole clip becomes one that takes a few new frames a run and yields what it yields on
+ * the latest window of them. */
+typedef struct tw_stream_spec {
+    bool given;
+    const char *input; /* that the frames come by; null: the first */
+    int axis;          /* of the input, as the model has it, that is time; negative: from the end */
+    uint32_t hop;      /* frames a run; 0: as few as the network's stride in time allows */
+    bool
+        history; /* where the network pads time with zeros, take the frames that came before in their
+                     place: another function */
+} tw_stream_spec;
+
 typedef struct tw_compile_options {
     tw_memories memories;
     const tw_input_shape *input_shapes;
@@ -107,6 +119,7 @@ typedef struct tw_compile_options {
     int constant_count;
     const tw_state_binding *states;
     int state_count;
+    tw_stream_spec stream;
     tw_io_layout io_layout;
     tw_prefer prefer;
     const char
@@ -213,6 +226,19 @@ typedef struct tw_report_target {
     uint32_t flash;       /* bytes of the plan that a firmware with it carries */
 } tw_report_target;
 
+/* What streaming made of the network. */
+typedef struct tw_report_stream {
+    bool given, history;
+    const char *input;
+    int axis;
+    uint32_t hop;     /* frames a run */
+    uint32_t clip;    /* frames of the clip that the model takes */
+    uint32_t window;  /* frames, from the newest back, that outputs depend on */
+    uint32_t latency; /* frames from the newest back to the last of the clip that outputs are of */
+    uint32_t first_run; /* counted from 1: the first that yields outputs */
+    uint64_t clip_macs; /* of the network on a clip; `macs` are a run's */
+} tw_report_stream;
+
 typedef struct tw_report {
     /* the model */
     const char *model_name;
@@ -223,6 +249,7 @@ typedef struct tw_report {
     int input_count, output_count;
     const tw_state_binding *state_candidates; /* ends that look like a state carried by hand */
     int state_candidate_count;
+    tw_report_stream stream;
 
     /* the plan; meaningless unless `planned` */
     bool planned;

@@ -280,6 +280,7 @@ static tw_node *make_node(tw_graph *graph, const tw_opdef *op, const char *name,
     tw_node *node = tw_alloc(arena, sizeof *node);
     node->op = op;
     node->name = tw_strdup(arena, name);
+    node->spelling = graph->spelling;
     node->in_count = in_count;
     node->out_count = out_count;
     node->in = tw_copy(arena, in, sizeof(tw_value *) * (size_t)in_count);

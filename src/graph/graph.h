@@ -66,7 +66,8 @@ typedef struct tw_clamp {
 
 struct tw_node {
     const struct tw_opdef *op;
-    const char *name; /* for messages; may equal an output's name, never null */
+    const char *name;     /* for messages; may equal an output's name, never null */
+    const char *spelling; /* the operator of the model's file that it came of; null: of none */
     int in_count, out_count;
     tw_value **in;    /* null entries: optional operands that are absent */
     tw_value **out;   /* null entries: optional outputs nobody reads */
@@ -110,6 +111,8 @@ typedef struct tw_graph {
     tw_note *notes;
     int note_count, note_capacity;
     void *names; /* name table, see tw_unique_name */
+    const char
+        *spelling; /* while a model is imported: the operator in hand, as its file calls it */
     struct {
         bool begun;
         uint64_t bytes, work;

@@ -350,6 +350,7 @@ static bool import_node(tw_onnx *o, const Tw__Onnx__Node *proto, int index)
                       .op = tw_onnx_or_empty(proto->op_type),
                       .in_count = (int)proto->n_input,
                       .out_count = (int)proto->n_output};
+    b->graph->spelling = tw_strdup(b->arena, n.op);
     n.in = tw_alloc_array(b->arena, proto->n_input + 1, sizeof *n.in);
     n.out = tw_alloc_array(b->arena, proto->n_output + 1, sizeof *n.out);
     bool fresh = b->diag->code == TW_CODE_OK;

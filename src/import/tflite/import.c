@@ -89,6 +89,7 @@ static bool import_operator(tw_tfl_import *import, const tw_tfl_operator *operat
     n.row = find_row(import->ledger, code);
     n.op = n.row ? n.row->name : *code->custom ? code->custom : "CUSTOM";
     import->b.node = node_name(import, operator);
+    import->b.graph->spelling = tw_strdup(import->b.arena, n.op);
     if (!check_row(&n, code))
         return false;
     if (++import->operators > MOST_OPERATORS)
