@@ -43,10 +43,11 @@ bool cli_stream_option(tw_cli *cli, tw_compile_options *options)
         axis = last;
     }
     if (!good)
-        return cli_usage(cli,
-                         "--stream %.100s: write AXIS, AXIS:HOP or NAME:AXIS:HOP, as in 1:10; HOP is "
-                         "at least 1",
-                         text);
+        return cli_usage(
+            cli,
+            "--stream %.100s: write AXIS, AXIS:HOP or NAME:AXIS:HOP, as in 1:10; HOP is "
+            "at least 1",
+            text);
     options->stream =
         (tw_stream_spec){.given = true,
                          .input = length ? tw_strndup(cli->arena, text, length) : NULL,
@@ -81,6 +82,7 @@ void cli_report_streaming(const tw_report *r, FILE *file)
         fprintf(file, " (%.1f times)", (double)s->clip_macs / (double)r->macs);
     fprintf(file, "\n");
     if (s->history)
-        fprintf(file, "       another function than the model's: frames that came before stand where "
-                      "it pads time with zeros\n");
+        fprintf(file,
+                "       another function than the model's: frames that came before stand where "
+                "it pads time with zeros\n");
 }

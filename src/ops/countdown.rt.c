@@ -23,8 +23,8 @@ static int is_one(const tw_tensor *t, uint32_t dtype)
 static tw_status check(const tw_call *call, uint64_t *work)
 {
     if (call->in_count != 1 || !call->in[0].tensor || call->out_count < 1 || call->out_count > 2 ||
-        !is_one(call->in[0].tensor, TW_S32) ||
-        !call->out[0].tensor || !is_one(call->out[0].tensor, TW_S32) ||
+        !is_one(call->in[0].tensor, TW_S32) || !call->out[0].tensor ||
+        !is_one(call->out[0].tensor, TW_S32) ||
         (call->out_count > 1 && call->out[1].tensor && !is_one(call->out[1].tensor, TW_BOOL)))
         return TW_E_CHECK;
     *work = 1;

@@ -81,8 +81,9 @@ typedef struct tw_streaming {
     int obstacle_count, obstacle_capacity;
     tw_cache *caches;
     int cache_count, cache_capacity;
-    int64_t latency; /* frames from the newest back to the window's last */
-    int64_t depth;   /* frames from the newest back to the oldest that an output depends on */
+    int64_t phase; /* frames that are known beyond the window's last, to begin with */
+    int64_t shift; /* frames by which the window is yielded later than that */
+    int64_t depth; /* frames from the newest back to the oldest that an output depends on */
 } tw_streaming;
 
 static inline tw_flow *tw_flow_of(const tw_streaming *s, const tw_value *value)
@@ -111,7 +112,9 @@ bool tw_stream_cache(const tw_graph *graph, const tw_node *concat, int axis, tw_
 
 /* Time through the whole graph; s->least_hop, and, with a hop, rows wanted. Obstacles are collected. */
 void tw_stream_follow(tw_streaming *s);
-/* With a hop: what is wanted of every value. */
+/* With a hop: s->shift, so that everything is known that is wanted of a window. */
+void tw_stream_delay(tw_streaming *s);
+/* What is wanted of every value, and padding in its way. */
 void tw_stream_settle(tw_streaming *s);
 /* The operator as the model's file calls it. */
 static inline const char *tw_node_spelling(const tw_node *node)

@@ -185,13 +185,12 @@ static void give_clip(tw_streaming *s, tw_node *node)
 {
     for (int i = 0; i < node->in_count; i++)
         if (node->in[i] && tw_flow_of(s, node->in[i])->kind == TW_FLOW_ROWS)
-            wish(s,
-                 (tw_wish){.node = node,
-                           .index = i,
-                           .value = node->in[i],
-                           .first = 0,
-                           .last = node->in[i]->shape.dim[tw_flow_of(s, node->in[i])->axis] - 1,
-                           .final = true});
+            wish(s, (tw_wish){.node = node,
+                              .index = i,
+                              .value = node->in[i],
+                              .first = 0,
+                              .last = node->in[i]->shape.dim[tw_flow_of(s, node->in[i])->axis] - 1,
+                              .final = true});
     give(s, node, (tw_flow){.kind = TW_FLOW_CLIP, .taker = node});
 }
 
@@ -265,8 +264,11 @@ static void begin(tw_streaming *s)
     s->least_hop = 1;
     for (int i = 0; i < g->state_count; i++)
         tw_flow_of(s, g->states[i].current)->kind = TW_FLOW_CLIP;
-    *tw_flow_of(s, s->input) = (tw_flow){
-        .kind = TW_FLOW_ROWS, .axis = s->axis, .frames = 1, .newest = s->window - 1, .clean = 0};
+    *tw_flow_of(s, s->input) = (tw_flow){.kind = TW_FLOW_ROWS,
+                                         .axis = s->axis,
+                                         .frames = 1,
+                                         .newest = s->window - 1 + s->phase,
+                                         .clean = 0};
 }
 
 static bool is_cached(const tw_streaming *s, const tw_value *output)
@@ -306,21 +308,22 @@ void tw_stream_follow(tw_streaming *s)
 /* ---- which moment a run yields ---- */
 
 /* All that is final is of one window: the latest of which everything is known. */
-static void find_latency(tw_streaming *s)
+void tw_stream_delay(tw_streaming *s)
 {
     int64_t step = 1;
+    s->shift = 0;
     for (int i = 0; i < s->wish_count; i++) {
         const tw_flow *flow = tw_flow_of(s, s->wishes[i].value);
         if (!s->wishes[i].final)
             continue;
         const int64_t late = (s->wishes[i].last - flow->newest) * flow->frames;
         step = common_multiple(step, flow->frames);
-        if (late > s->latency)
-            s->latency = late;
+        if (late > s->shift)
+            s->shift = late;
     }
     for (int i = 0; i < s->wish_count; i++)
-        if (s->wishes[i].final && s->latency % tw_flow_of(s, s->wishes[i].value)->frames) {
-            s->latency = (s->latency + step - 1) / step * step;
+        if (s->wishes[i].final && s->shift % tw_flow_of(s, s->wishes[i].value)->frames) {
+            s->shift = (s->shift + step - 1) / step * step;
             break;
         }
 }
@@ -342,17 +345,16 @@ static void find_padding(tw_streaming *s)
 void tw_stream_settle(tw_streaming *s)
 {
     find_padding(s);
-    find_latency(s);
     for (int i = 0; i < s->wish_count; i++) {
         tw_wish *w = &s->wishes[i];
         tw_flow *flow = tw_flow_of(s, w->value);
-        const int64_t shift = w->final ? s->latency / flow->frames : 0;
+        const int64_t shift = w->final ? s->shift / flow->frames : 0;
         w->back = flow->newest - (w->last - shift);
         w->rows = w->last - w->first + 1;
         if (w->back + w->rows > flow->kept)
             flow->kept = w->back + w->rows;
         const int64_t oldest = (w->first - shift) * flow->frames - flow->reach;
-        if (w->final && s->window - oldest > s->depth)
-            s->depth = s->window - oldest;
+        if (w->final && s->window + s->phase - oldest > s->depth)
+            s->depth = s->window + s->phase - oldest;
     }
 }

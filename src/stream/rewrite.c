@@ -18,13 +18,15 @@ static tw_value *make_history(tw_streaming *s, tw_value *value, tw_flow *flow)
 {
     tw_shape shape = value->shape;
     shape.dim[flow->axis] = (int32_t)flow->kept;
-    tw_value *kept = tw_graph_state(s->graph, tw_format(s->arena, "%s/kept", value->name), shape, NULL);
+    tw_value *kept =
+        tw_graph_state(s->graph, tw_format(s->arena, "%s/kept", value->name), shape, NULL);
     kept->quant = value->quant;
     tw_history_attributes a;
     tw_attributes_default(tw_op_by_code(TW_OPCODE_history), &a);
     a.axis = flow->axis;
-    tw_node *node = tw_append(s->graph, TW_OPCODE_history, tw_format(s->arena, "%s/history", value->name),
-                              (tw_value *[]){kept, value}, 2, &a, s->diag);
+    tw_node *node =
+        tw_append(s->graph, TW_OPCODE_history, tw_format(s->arena, "%s/history", value->name),
+                  (tw_value *[]){kept, value}, 2, &a, s->diag);
     if (!node || !tw_graph_state_next(s->graph, kept, node->out[0], s->diag))
         return NULL;
     return node->out[0];
@@ -39,8 +41,8 @@ static tw_value *cut(tw_streaming *s, tw_value *value, int axis, int64_t first, 
         a.begin.v[k] = k == axis ? (int32_t)first : 0;
         a.size.v[k] = k == axis ? (int32_t)rows : value->shape.dim[k];
     }
-    tw_node *node = tw_append(s->graph, TW_OPCODE_slice, tw_format(s->arena, "%s/rows", value->name),
-                              &value, 1, &a, s->diag);
+    tw_node *node = tw_append(s->graph, TW_OPCODE_slice,
+                              tw_format(s->arena, "%s/rows", value->name), &value, 1, &a, s->diag);
     return node ? node->out[0] : NULL;
 }
 
@@ -156,7 +158,7 @@ static void drop_value(tw_value **list, int *count, const tw_value *value)
 }
 
 /* A cache that the model carries by hand is the history of what it stands before. */
-static void drop_cache(tw_graph *g, const tw_cache *cache)
+static void drop_cache(tw_graph *g, const tw_cache *cache, tw_diag *diag)
 {
     for (int i = 0; i < g->state_count; i++)
         if (g->states[i].current == cache->current) {
@@ -165,6 +167,10 @@ static void drop_cache(tw_graph *g, const tw_cache *cache)
             g->state_count--;
             break;
         }
+    if (cache->current->is_input)
+        tw_warn(diag, cache->current->name, NULL,
+                "is what output %.80s was a run before: the plan keeps it as state",
+                cache->next->name);
     drop_value(g->inputs, &g->input_count, cache->current);
     drop_value(g->outputs, &g->output_count, cache->next);
     cache->current->is_input = cache->current->is_state = false;
@@ -182,15 +188,16 @@ static bool hold_outputs(tw_streaming *s)
         return true;
     int32_t *initial = tw_alloc(g->arena, sizeof *initial);
     *initial = runs > INT32_MAX ? INT32_MAX : (int32_t)runs;
-    tw_value *left = tw_graph_state(g, "runs to go", tw_shape_of(TW_S32, 1, (int32_t[]){1}), initial);
+    tw_value *left =
+        tw_graph_state(g, "runs to go", tw_shape_of(TW_S32, 1, (int32_t[]){1}), initial);
     tw_node *count = tw_graph_node(g, tw_op_by_code(TW_OPCODE_countdown), "runs to go", &left, 1, 2,
                                    NULL, NULL, s->diag);
     if (!count || !tw_graph_state_next(g, left, count->out[0], s->diag))
         return false;
     for (int i = 0; i < g->output_count; i++) {
         tw_value *old = g->outputs[i];
-        tw_node *node = tw_append(g, TW_OPCODE_await, old->name, (tw_value *[]){old, count->out[1]}, 2,
-                                  NULL, s->diag);
+        tw_node *node = tw_append(g, TW_OPCODE_await, old->name, (tw_value *[]){old, count->out[1]},
+                                  2, NULL, s->diag);
         if (!node)
             return false;
         node->out[0]->quant = old->quant;
@@ -214,6 +221,6 @@ bool tw_stream_rewrite(tw_streaming *s)
         if (!rewrite_output(s, &s->wishes[wish]))
             return false;
     for (int i = 0; i < s->cache_count; i++)
-        drop_cache(s->graph, &s->caches[i]);
+        drop_cache(s->graph, &s->caches[i], s->diag);
     return hold_outputs(s) && tw_graph_sweep(s->graph, s->diag);
 }

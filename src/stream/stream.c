@@ -19,7 +19,8 @@ static bool find_input(tw_streaming *s)
     const int rank = s->input->shape.rank;
     int axis = s->spec->axis < 0 ? s->spec->axis + rank : s->spec->axis;
     if (axis < 0 || axis >= rank)
-        return SAY(s, "input %.200s has no axis %d; it has %d", s->input->name, s->spec->axis, rank);
+        return SAY(s, "input %.200s has no axis %d; it has %d", s->input->name, s->spec->axis,
+                   rank);
     if (s->input->channels_last && axis > 0) /* as the model has it: channels first */
         axis = axis == 1 ? rank - 1 : axis - 1;
     s->axis = axis;
@@ -69,7 +70,8 @@ static bool choose_hop(tw_streaming *s)
                    (long long)s->least_hop, (long long)s->window);
     s->hop = s->spec->hop ? s->spec->hop : s->least_hop;
     if (s->hop % s->least_hop != 0)
-        return SAY(s, "a run takes a multiple of %lld frames, the network's stride in time, not %lld",
+        return SAY(s,
+                   "a run takes a multiple of %lld frames, the network's stride in time, not %lld",
                    (long long)s->least_hop, (long long)s->hop);
     if (s->hop > s->window)
         return SAY(s, "a run takes at most the clip's %lld frames, not %lld", (long long)s->window,
@@ -93,10 +95,32 @@ static bool is_storable(tw_streaming *s)
     return true;
 }
 
+/* Where windows are not tied to the clip's first frame, they may begin anywhere on the grid of hops: where
+ * results come soonest. */
+static void choose_phase(tw_streaming *s)
+{
+    enum { MOST = 64 };
+    int64_t best = 0, least = INT64_MAX;
+    for (s->phase = 0; s->phase < s->least_hop && s->phase < MOST; s->phase++) {
+        tw_stream_follow(s);
+        tw_stream_delay(s);
+        if (s->phase + s->shift < least) {
+            least = s->phase + s->shift;
+            best = s->phase;
+        }
+        if (!s->spec->history)
+            return;
+    }
+    s->phase = best;
+    tw_stream_follow(s);
+    tw_stream_delay(s);
+}
+
 bool tw_stream(tw_graph *graph, const tw_compile_options *options, tw_report_stream *report,
                tw_diag *diag)
 {
-    tw_streaming s = {.graph = graph, .arena = graph->arena, .spec = &options->stream, .diag = diag};
+    tw_streaming s = {
+        .graph = graph, .arena = graph->arena, .spec = &options->stream, .diag = diag};
     if (!options->stream.given)
         return true;
     const uint64_t macs = tw_graph_macs(graph);
@@ -106,7 +130,7 @@ bool tw_stream(tw_graph *graph, const tw_compile_options *options, tw_report_str
     if (s.obstacle_count == 0) {
         if (!choose_hop(&s))
             return false;
-        tw_stream_follow(&s);
+        choose_phase(&s);
         tw_stream_settle(&s);
     }
     if (s.obstacle_count > 0)
@@ -121,7 +145,7 @@ bool tw_stream(tw_graph *graph, const tw_compile_options *options, tw_report_str
                                  .hop = (uint32_t)s.hop,
                                  .clip = (uint32_t)s.window,
                                  .window = (uint32_t)s.depth,
-                                 .latency = (uint32_t)s.latency,
+                                 .latency = (uint32_t)(s.phase + s.shift),
                                  .first_run = (uint32_t)(runs > 0 ? runs : 1),
                                  .history = options->stream.history,
                                  .clip_macs = macs};
