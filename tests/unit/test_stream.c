@@ -233,8 +233,8 @@ static void expect_refusal(const char *text, uint32_t hop, tw_code code, const c
     char message[2048];
     tw_arena *arena = tw_arena_new();
     const char *path = write_text(arena, text);
-    assert_int_equal(refusal(path, &(tw_stream_spec){.given = true, .axis = 1, .hop = hop},
-                             message, sizeof message),
+    assert_int_equal(refusal(path, &(tw_stream_spec){.given = true, .axis = 1, .hop = hop}, message,
+                             sizeof message),
                      code);
     if (!strstr(message, part))
         fail_msg("'%s' is not in: %s", part, message);
@@ -315,8 +315,8 @@ static void test_basic_pitch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_branches),  cmocka_unit_test(test_causal),
-        cmocka_unit_test(test_refusals),  cmocka_unit_test(test_wake_word),
+        cmocka_unit_test(test_branches), cmocka_unit_test(test_causal),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_wake_word),
         cmocka_unit_test(test_basic_pitch)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
