@@ -121,7 +121,8 @@ static void add_place(const char *text, const char *line, long opset)
 
 static void read_models(void)
 {
-    static const char *const files[] = {"opsets", "versions", "index", "windows", "attributes"};
+    static const char *const files[] = {"opsets",     "versions",  "index", "windows",
+                                        "attributes", "reference", "types"};
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
         tw_onnx_case_texts texts =
             tw_onnx_case_file(arena, tw_format(arena, "tests/data/onnx-%s.txt", files[f]));

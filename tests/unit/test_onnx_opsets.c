@@ -154,12 +154,20 @@ static void by_type(void **state)
     assert_true(run_file("tests/data/onnx-types.txt") >= 22);
 }
 
+/* What optimised models contain, by ONNX Runtime's own kernels; others, by ONNX's own reference. */
+static void of_models(void **state)
+{
+    (void)state;
+    assert_true(run_file("tests/data/onnx-microsoft.txt") >= 68);
+    assert_true(run_file("tests/data/onnx-reference.txt") >= 15);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_change), cmocka_unit_test(every_version),
         cmocka_unit_test(by_index),     cmocka_unit_test(by_window),
         cmocka_unit_test(by_attribute), cmocka_unit_test(by_vocabulary),
-        cmocka_unit_test(by_type)};
+        cmocka_unit_test(by_type),      cmocka_unit_test(of_models)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,35 +1,41 @@
 /* Attention: scaled products of queries and keys, masked, softmaxed, and the values weighted by them.
  * Heads that share keys stand behind one another as rows of one matrix, so that nothing is copied. What
  * is masked takes no part: its score is the least number, its weight 0, also where a whole row is. */
+#include "import/onnx/attention.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "import/onnx/onnx.h"
+#include "import/onnx/tensor.h"
 
-typedef struct tw_attention {
-    tw_onnx_node *n;
-    tw_builder *b;
-    tw_value *q, *k, *v; /* [batch, heads, rows, size] */
-    bool flat;           /* the operands are [batch, rows, heads * size] */
-    int64_t batch, heads, kv_heads, rows, keys, size, v_size, past;
-    tw_value *allowed; /* bool, broadcasts to [batch, heads, rows, keys]; null: everything */
-    tw_value *bias;    /* float, the same; null: none */
-} tw_attention;
+/* --- operands ---------------------------------------------------------------------------------- */
 
-/* [batch, rows, heads * size] as [batch, heads, rows, size]. */
-static tw_value *split_heads(tw_attention *a, tw_value *x, int64_t heads)
+static const int64_t heads_first[] = {0, 2, 1, 3};
+
+tw_value *tw_onnx_split_heads(tw_onnx_node *n, tw_value *x, int64_t heads)
 {
-    static const int64_t perm[] = {0, 2, 1, 3};
-    if (heads < 1 || x->shape.dim[2] % heads != 0) {
-        TW_ONNX_FAIL(a->n, "%d columns do not divide into %lld heads", (int)x->shape.dim[2],
+    if (!x)
+        return NULL;
+    if (x->shape.rank != 3 || heads < 1 || x->shape.dim[2] % heads != 0) {
+        TW_ONNX_FAIL(n, "%d columns of a tensor of rank %d do not divide into %lld heads",
+                     x->shape.rank ? (int)x->shape.dim[x->shape.rank - 1] : 0, x->shape.rank,
                      (long long)heads);
         return NULL;
     }
     int64_t dim[] = {x->shape.dim[0], x->shape.dim[1], heads, x->shape.dim[2] / heads};
-    return tw_build_transpose(a->b, tw_build_reshape(a->b, x, 4, dim), 4, perm);
+    return tw_build_transpose(n->b, tw_build_reshape(n->b, x, 4, dim), 4, heads_first);
 }
 
-static bool read_operands(tw_attention *a)
+tw_value *tw_onnx_merge_heads(tw_onnx_node *n, tw_value *y)
+{
+    if (!y)
+        return NULL;
+    const int32_t *d = y->shape.dim;
+    int64_t dim[] = {d[0], d[2], (int64_t)d[1] * d[3]};
+    return tw_build_reshape(n->b, tw_build_transpose(n->b, y, 4, heads_first), 3, dim);
+}
+
+static bool read_operands(tw_attention *a, bool *flat)
 {
     tw_onnx_node *n = a->n;
     int rank = n->in[0]->shape.rank;
@@ -42,10 +48,10 @@ static bool read_operands(tw_attention *a)
                                        "queries, keys and values must have one rank and be FLOAT");
     if (rank != 3 && rank != 4)
         return TW_ONNX_FAIL(n, "the operands have rank %d; 3 or 4 are possible", rank);
-    a->flat = rank == 3;
-    a->q = a->flat ? split_heads(a, n->in[0], q_heads) : n->in[0];
-    a->k = a->flat ? split_heads(a, n->in[1], kv_heads) : n->in[1];
-    a->v = a->flat ? split_heads(a, n->in[2], kv_heads) : n->in[2];
+    *flat = rank == 3;
+    a->q = *flat ? tw_onnx_split_heads(n, n->in[0], q_heads) : n->in[0];
+    a->k = *flat ? tw_onnx_split_heads(n, n->in[1], kv_heads) : n->in[1];
+    a->v = *flat ? tw_onnx_split_heads(n, n->in[2], kv_heads) : n->in[2];
     if (!a->q || !a->k || !a->v)
         return false;
     if (!past_k != !past_v)
@@ -58,8 +64,12 @@ static bool read_operands(tw_attention *a)
     return a->k && a->v;
 }
 
-static bool read_extents(tw_attention *a)
+bool tw_attention_extents(tw_attention *a, float scale)
 {
+    if (!a->q || !a->k || !a->v)
+        return false;
+    if (a->q->shape.rank != 4 || a->k->shape.rank != 4 || a->v->shape.rank != 4)
+        return TW_ONNX_FAIL(a->n, "queries, keys and values by heads must have rank 4");
     const int32_t *q = a->q->shape.dim, *k = a->k->shape.dim, *v = a->v->shape.dim;
     a->batch = q[0];
     a->heads = q[1];
@@ -71,14 +81,22 @@ static bool read_extents(tw_attention *a)
     if (k[0] != q[0] || v[0] != q[0] || v[1] != k[1] || v[2] != k[2] || k[3] != q[3] || k[1] < 1 ||
         q[1] % k[1] != 0)
         return TW_ONNX_FAIL(a->n, "queries, keys and values do not fit each other");
+    a->scale = scale != 0 ? scale : 1.0f / sqrtf((float)a->size);
     return true;
 }
 
 /* --- masks ------------------------------------------------------------------------------------- */
 
-static void allow(tw_attention *a, tw_value *more)
+bool tw_attention_allow(tw_attention *a, tw_value *more)
 {
     a->allowed = a->allowed ? tw_build2(a->b, "And", a->allowed, more, NULL) : more;
+    return a->allowed != NULL;
+}
+
+bool tw_attention_add(tw_attention *a, tw_value *more)
+{
+    a->bias = a->bias ? tw_build2(a->b, "Add", a->bias, more, NULL) : more;
+    return a->bias != NULL;
 }
 
 /* The given mask: what may be attended, or what is added to scores. Keys behind its end are masked. */
@@ -100,26 +118,21 @@ static bool read_mask(tw_attention *a)
                                      tw_set_ints("after", rank, after),
                                      tw_set_float("value", is_bool ? 0 : -INFINITY)));
     }
-    if (is_bool) {
-        allow(a, mask);
-        return a->allowed != NULL;
-    }
-    a->bias = mask; /* minus infinity masks */
-    allow(a, tw_build1(a->b, "Not", tw_build1(a->b, "IsNegativeInf", mask, NULL), NULL));
-    return a->allowed != NULL;
+    if (is_bool)
+        return tw_attention_allow(a, mask);
+    tw_value *masked = mask ? tw_build1(a->b, "IsNegativeInf", mask, NULL) : NULL;
+    return tw_attention_add(a, mask) && tw_attention_allow(a, tw_build1(a->b, "Not", masked, NULL));
 }
 
 /* position of a query = its row + the keys before it. low <= key - position <= high is allowed. */
-static bool allow_band(tw_attention *a, int64_t low, int64_t high, tw_value *lengths)
+bool tw_attention_allow_band(tw_attention *a, int64_t low, int64_t high, tw_value *lengths)
 {
     if (low == INT64_MIN && high == INT64_MAX)
         return true;
-    if (!lengths) {
-        allow(a, tw_build_band(a->b, (int32_t)a->rows, (int32_t)a->keys,
-                               low == INT64_MIN ? low : low + a->past,
-                               high == INT64_MAX ? high : high + a->past));
-        return a->allowed != NULL;
-    }
+    if (!lengths)
+        return tw_attention_allow(a, tw_build_band(a->b, (int32_t)a->rows, (int32_t)a->keys,
+                                                   low == INT64_MIN ? low : low + a->past,
+                                                   high == INT64_MAX ? high : high + a->past));
     /* The keys before a batch entry's queries: its length less their number. */
     tw_value *before =
         tw_build2(a->b, "Sub", lengths, tw_build_scalar(a->b, TW_S64, (double)a->rows), NULL);
@@ -127,13 +140,13 @@ static bool allow_band(tw_attention *a, int64_t low, int64_t high, tw_value *len
         tw_build2(a->b, "Add", before, tw_build_iota(a->b, TW_S64, 4, 2, (int32_t)a->rows), NULL);
     tw_value *apart =
         tw_build2(a->b, "Sub", tw_build_iota(a->b, TW_S64, 4, 3, (int32_t)a->keys), at, NULL);
-    if (high != INT64_MAX)
-        allow(a, tw_build2(a->b, "LessOrEqual", apart, tw_build_scalar(a->b, TW_S64, (double)high),
-                           NULL));
-    if (low != INT64_MIN)
-        allow(a, tw_build2(a->b, "GreaterOrEqual", apart,
-                           tw_build_scalar(a->b, TW_S64, (double)low), NULL));
-    return a->allowed != NULL;
+    tw_value *bound = tw_build_scalar(a->b, TW_S64, (double)high);
+    if (high != INT64_MAX &&
+        !tw_attention_allow(a, tw_build2(a->b, "LessOrEqual", apart, bound, NULL)))
+        return false;
+    bound = tw_build_scalar(a->b, TW_S64, (double)low);
+    return low == INT64_MIN ||
+           tw_attention_allow(a, tw_build2(a->b, "GreaterOrEqual", apart, bound, NULL));
 }
 
 static bool read_limits(tw_attention *a)
@@ -149,14 +162,14 @@ static bool read_limits(tw_attention *a)
             return TW_ONNX_FAIL(n, "a length for each of %lld batch entries is needed",
                                 (long long)a->batch);
         lengths = tw_build_reshape(a->b, tw_build_cast(a->b, lengths, TW_S64), 4, dim);
-        allow(a, tw_build2(a->b, "Less", tw_build_iota(a->b, TW_S64, 4, 3, (int32_t)a->keys),
-                           lengths, NULL));
-        if (!a->allowed)
+        tw_value *at = tw_build_iota(a->b, TW_S64, 4, 3, (int32_t)a->keys);
+        if (!tw_attention_allow(a, tw_build2(a->b, "Less", at, lengths, NULL)))
             return false;
     }
     if (causal)
         right = 0;
-    return allow_band(a, left < 0 ? INT64_MIN : -left, right < 0 ? INT64_MAX : right, lengths);
+    return tw_attention_allow_band(a, left < 0 ? INT64_MIN : -left, right < 0 ? INT64_MAX : right,
+                                   lengths);
 }
 
 /* --- products ---------------------------------------------------------------------------------- */
@@ -183,52 +196,101 @@ static tw_value *choose(tw_attention *a, tw_value *x, double other)
 /* Scores, what may be read of them on the way, and the weights that come of them. */
 static tw_value *weights(tw_attention *a)
 {
-    tw_onnx_node *n = a->n;
-    int64_t mode = tw_onnx_int(n, "qk_matmul_output_mode", 0);
-    float scale = tw_onnx_float(n, "scale", 0), cap = tw_onnx_float(n, "softcap", 0);
-    if (!tw_onnx_has(n, "scale"))
-        scale = 1.0f / sqrtf((float)a->size);
     tw_value *step[4];
-    tw_value *q = tw_build2(a->b, "Mul", a->q, tw_build_scalar(a->b, TW_F32, (double)scale), NULL);
+    tw_value *q =
+        tw_build2(a->b, "Mul", a->q, tw_build_scalar(a->b, TW_F32, (double)a->scale), NULL);
     step[0] = tw_build2(a->b, "MatMul", grouped(a, q, a->size), a->k,
                         TW_SETTINGS(tw_set_int("transpose_b", 1)));
     step[0] = step[1] = ungrouped(a, step[0], a->keys);
-    if (cap != 0) {
-        tw_value *limit = tw_build_scalar(a->b, TW_F32, (double)cap);
+    if (a->cap != 0) {
+        tw_value *limit = tw_build_scalar(a->b, TW_F32, (double)a->cap);
         tw_value *bent =
             tw_build1(a->b, "Tanh", tw_build2(a->b, "Div", step[0], limit, NULL), NULL);
         step[1] = tw_build2(a->b, "Mul", bent, limit, NULL);
     }
     tw_value *sum = a->bias ? tw_build2(a->b, "Add", step[1], a->bias, NULL) : step[1];
-    step[2] = tw_onnx_wants(n, 3) && mode == 2 ? choose(a, sum, -INFINITY) : sum;
+    step[2] = a->scores_out >= 0 && a->mode == 2 ? choose(a, sum, -INFINITY) : sum;
     step[3] = tw_build1(a->b, "Softmax", choose(a, sum, -3.4028234663852886e38),
                         TW_SETTINGS(tw_set_int("axis", 3)));
     step[3] = choose(a, step[3], 0);
-    if (mode < 0 || mode > 3) {
-        TW_ONNX_FAIL(n, "qk_matmul_output_mode is %lld; 0 to 3 are possible", (long long)mode);
-        return NULL;
-    }
-    return !tw_onnx_wants(n, 3) || tw_onnx_bind(n, 3, step[mode]) ? step[3] : NULL;
+    return a->scores_out < 0 || tw_onnx_bind(a->n, a->scores_out, step[a->mode]) ? step[3] : NULL;
+}
+
+tw_value *tw_attention_result(tw_attention *a)
+{
+    tw_value *p = weights(a);
+    return p ? ungrouped(a, tw_build2(a->b, "MatMul", grouped(a, p, a->keys), a->v, NULL),
+                         a->v_size)
+             : NULL;
 }
 
 bool tw_onnx_op_attention(tw_onnx_node *n)
 {
-    static const int64_t perm[] = {0, 2, 1, 3};
-    tw_attention a = {.n = n, .b = n->b};
+    tw_attention a = {.n = n, .b = n->b, .scores_out = tw_onnx_wants(n, 3) ? 3 : -1};
     int64_t precision = tw_onnx_int(n, "softmax_precision", 1);
-    if (precision != 1)
-        return TW_ONNX_UNSUPPORTED(n, "softmax_precision other than FLOAT is not supported");
-    if (!read_operands(&a) || !read_extents(&a) || !read_mask(&a) || !read_limits(&a))
+    bool flat;
+    a.mode = tw_onnx_int(n, "qk_matmul_output_mode", 0);
+    a.cap = tw_onnx_float(n, "softcap", 0);
+    if (a.mode < 0 || a.mode > 3)
+        return TW_ONNX_FAIL(n, "qk_matmul_output_mode is %lld; 0 to 3 are possible",
+                            (long long)a.mode);
+    if (tw_onnx_dtype(precision) != TW_F32 && !tw_onnx_is_widened(tw_onnx_dtype(precision)))
+        return TW_ONNX_UNSUPPORTED(n, "softmax_precision must be a float of at most 32 bits");
+    if (!read_operands(&a, &flat) || !tw_attention_extents(&a, 0))
         return false;
-    tw_value *p = weights(&a);
-    if (!p)
+    if (tw_onnx_has(n, "scale"))
+        a.scale = tw_onnx_float(n, "scale", 0);
+    if (!read_mask(&a) || !read_limits(&a))
         return false;
-    tw_value *y = tw_build2(a.b, "MatMul", grouped(&a, p, a.keys), a.v, NULL);
-    y = ungrouped(&a, y, a.v_size);
-    if (a.flat) {
-        int64_t dim[] = {a.batch, a.rows, a.heads * a.v_size};
-        y = tw_build_reshape(a.b, tw_build_transpose(a.b, y, 4, perm), 3, dim);
-    }
-    return tw_onnx_bind(n, 0, y) && (!tw_onnx_wants(n, 1) || tw_onnx_bind(n, 1, a.k)) &&
+    tw_value *y = tw_attention_result(&a);
+    return tw_onnx_bind(n, 0, flat ? tw_onnx_merge_heads(n, y) : y) &&
+           (!tw_onnx_wants(n, 1) || tw_onnx_bind(n, 1, a.k)) &&
            (!tw_onnx_wants(n, 2) || tw_onnx_bind(n, 2, a.v));
+}
+
+/* --- with bodies on the way -------------------------------------------------------------------- */
+
+/* The graph that the attribute holds, which takes and gives tensors of one shape; x itself without one. */
+static tw_value *modified(tw_onnx_node *n, const char *name, tw_value *x)
+{
+    const Tw__Onnx__Attribute *a = tw_onnx_attribute(n, name);
+    tw_value *y = x;
+    if (!a || !x)
+        return x;
+    if (!a->g) {
+        TW_ONNX_FAIL(n, "the attribute %s holds no graph", name);
+        return NULL;
+    }
+    if (!tw_onnx_graph_here(n, a->g, &x, 1, &y, 1))
+        return NULL;
+    if (!tw_shape_equal(&x->shape, &y->shape)) {
+        TW_ONNX_FAIL(n, "the graph of %s changes the shape or type", name);
+        return NULL;
+    }
+    return y;
+}
+
+bool tw_onnx_op_flex_attention(tw_onnx_node *n)
+{
+    tw_attention a = {.n = n, .b = n->b, .q = n->in[0], .k = n->in[1], .v = n->in[2]};
+    int64_t precision = tw_onnx_int(n, "softmax_precision", 1);
+    for (int i = 0; i < 3; i++)
+        if (n->in[i]->shape.dtype != TW_F32)
+            return TW_ONNX_UNSUPPORTED(
+                n, "queries, keys and values must be floats of at most 32 bits");
+    if (tw_onnx_dtype(precision) != TW_F32 && !tw_onnx_is_widened(tw_onnx_dtype(precision)))
+        return TW_ONNX_UNSUPPORTED(n, "softmax_precision must be a float of at most 32 bits");
+    if (!tw_attention_extents(&a, 0))
+        return false;
+    if (tw_onnx_has(n, "scale"))
+        a.scale = tw_onnx_float(n, "scale", 0);
+    tw_value *s = tw_build2(a.b, "MatMul", grouped(&a, a.q, a.size), a.k,
+                            TW_SETTINGS(tw_set_int("transpose_b", 1)));
+    s = tw_build2(a.b, "Mul", ungrouped(&a, s, a.keys),
+                  tw_build_scalar(a.b, TW_F32, (double)a.scale), NULL);
+    s = modified(n, "score_mod", s);
+    tw_value *p = s ? tw_build1(a.b, "Softmax", s, TW_SETTINGS(tw_set_int("axis", 3))) : NULL;
+    p = modified(n, "prob_mod", p);
+    tw_value *y = p ? tw_build2(a.b, "MatMul", grouped(&a, p, a.keys), a.v, NULL) : NULL;
+    return tw_onnx_bind(n, 0, ungrouped(&a, y, a.v_size));
 }

@@ -226,31 +226,65 @@ bool tw_onnx_op_mean_variance_normalization(tw_onnx_node *n)
 
 /* --- batch normalisation ----------------------------------------------------------------------- */
 
-static bool refuse_training(tw_onnx_node *n)
+static bool is_training(tw_onnx_node *n)
 {
     bool training = n->opset >= 14 ? tw_onnx_int(n, "training_mode", 0) != 0
                     : n->opset < 7 ? tw_onnx_int(n, "is_test", 0) == 0
                                    : false;
     for (int i = 1; i < n->out_count; i++)
         training |= tw_onnx_wants(n, i);
-    if (training)
-        return TW_ONNX_UNSUPPORTED(
-            n, "the node is in training mode (training_mode or more outputs than one); "
-               "export the model for inference");
-    return true;
+    return training;
+}
+
+/* What was, moved towards what is now. */
+static tw_value *running(tw_onnx_node *n, tw_value *was, tw_value *now, float momentum)
+{
+    tw_value *kept =
+        tw_build2(n->b, "Mul", was, tw_build_scalar(n->b, TW_F32, (double)momentum), NULL);
+    tw_value *new =
+        tw_build2(n->b, "Mul", now, tw_build_scalar(n->b, TW_F32, (double)(1 - momentum)), NULL);
+    return tw_build2(n->b, "Add", kept, new, NULL);
+}
+
+/* By the statistics of the batch, which the results 1 and 2 follow. */
+static bool in_training(tw_onnx_node *n, float epsilon, float momentum)
+{
+    tw_value *x = n->in[0];
+    int64_t axes[TW_MAX_RANK], channels = x->shape.dim[1];
+    int count = 0;
+    if (n->opset < 14)
+        return TW_ONNX_UNSUPPORTED(n,
+                                   "the node is in training mode; export the model for inference");
+    tw_warn(
+        n->b->diag, n->b->node, n->op,
+        "the node is in training mode and takes the batch's own statistics; export the model for "
+        "inference (model.eval()) unless that is meant");
+    for (int i = 0; i < x->shape.rank; i++)
+        if (i != 1)
+            axes[count++] = i;
+    const tw_setting over[] = {tw_set_ints("axes", count, axes), {.name = NULL}};
+    tw_value *mean = tw_build1(n->b, "ReduceMean", x, over);
+    tw_value *apart = tw_build2(n->b, "Sub", x, mean, NULL);
+    tw_value *variance =
+        tw_build1(n->b, "ReduceMean", tw_build2(n->b, "Mul", apart, apart, NULL), over);
+    tw_value *y = normalise(n, "Normalize", x, by_channel(n, n->in[1], x->shape.rank - 2),
+                            by_channel(n, n->in[2], x->shape.rank - 2), count, axes, epsilon);
+    mean = tw_build_reshape(n->b, mean, 1, &channels);
+    variance = tw_build_reshape(n->b, variance, 1, &channels);
+    return tw_onnx_bind(n, 0, y) &&
+           (!tw_onnx_wants(n, 1) || tw_onnx_bind(n, 1, running(n, n->in[3], mean, momentum))) &&
+           (!tw_onnx_wants(n, 2) || tw_onnx_bind(n, 2, running(n, n->in[4], variance, momentum)));
 }
 
 bool tw_onnx_op_batch_normalization(tw_onnx_node *n)
 {
     tw_value *x = n->in[0];
     float epsilon = tw_onnx_float(n, "epsilon", 1e-5f);
-    tw_onnx_ignore(n, "momentum"); /* of training */
+    float momentum = tw_onnx_float(n, "momentum", 0.9f); /* of training */
     if (n->opset < 6)
         tw_onnx_ignore(n, "consumed_inputs");
     if (n->opset < 9 && tw_onnx_int(n, "spatial", 1) == 0)
         return TW_ONNX_UNSUPPORTED(n, "statistics for each element (spatial 0) are not supported");
-    if (!refuse_training(n))
-        return false;
     if (x->shape.rank < 2)
         return TW_ONNX_FAIL(n, "the input has rank %d; batch and channels are needed",
                             x->shape.rank);
@@ -258,6 +292,8 @@ bool tw_onnx_op_batch_normalization(tw_onnx_node *n)
         if (n->in[i]->shape.rank != 1 || n->in[i]->shape.dim[0] != x->shape.dim[1])
             return TW_ONNX_FAIL(n, "input %d must be a list of %d elements, one a channel", i,
                                 (int)x->shape.dim[1]);
+    if (is_training(n))
+        return in_training(n, epsilon, momentum);
     tw_value *in[] = {tw_build_channels_last(n->b, x), n->in[1], n->in[2], n->in[3], n->in[4]};
     tw_value *y = tw_build(n->b, "BatchNorm", in, 5, TW_SETTINGS(tw_set_float("epsilon", epsilon)));
     return tw_onnx_bind(n, 0, tw_build_channels_first(n->b, y));

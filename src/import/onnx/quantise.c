@@ -288,11 +288,10 @@ bool tw_onnx_op_dequantize_linear(tw_onnx_node *n)
     return tw_onnx_bind(n, 0, y ? tw_build_cast(n->b, y, dtype) : NULL);
 }
 
-/* Scale and zero point from the tensor's own range, which is widened to hold 0. */
-bool tw_onnx_op_dynamic_quantize_linear(tw_onnx_node *n)
+tw_value *tw_onnx_quantized_dynamically(tw_onnx_node *n, tw_value *x, tw_onnx_scaled *by)
 {
     tw_builder *b = n->b;
-    tw_value *x = n->in[0], *zero = tw_build_scalar(b, TW_F32, 0);
+    tw_value *zero = tw_build_scalar(b, TW_F32, 0);
     const tw_setting *whole = TW_SETTINGS(tw_set_int("keepdims", 0));
     tw_value *low = tw_build2(b, "Min", tw_build1(b, "ReduceMin", x, whole), zero, NULL);
     tw_value *high = tw_build2(b, "Max", tw_build1(b, "ReduceMax", x, whole), zero, NULL);
@@ -302,10 +301,14 @@ bool tw_onnx_op_dynamic_quantize_linear(tw_onnx_node *n)
     const tw_setting *bytes = TW_SETTINGS(tw_set_float("alpha", 0), tw_set_float("beta", 255));
     point = tw_build1(b, "Round", tw_build1(b, "Clip", point, bytes), NULL);
     point = tw_build_cast(b, point, TW_U8);
-    if (!scale || !point)
-        return false;
-    return tw_onnx_bind(n, 1, scale) && tw_onnx_bind(n, 2, point) &&
-           tw_onnx_bind(n, 0,
-                        tw_onnx_quantized(n, x, TW_U8,
-                                          (tw_onnx_scaled){.scale = scale, .zero_point = point}));
+    *by = (tw_onnx_scaled){.scale = scale, .zero_point = point};
+    return scale && point ? tw_onnx_quantized(n, x, TW_U8, *by) : NULL;
+}
+
+bool tw_onnx_op_dynamic_quantize_linear(tw_onnx_node *n)
+{
+    tw_onnx_scaled by;
+    tw_value *q = tw_onnx_quantized_dynamically(n, n->in[0], &by);
+    return tw_onnx_bind(n, 0, q) && tw_onnx_bind(n, 1, by.scale) &&
+           tw_onnx_bind(n, 2, by.zero_point);
 }

@@ -24,4 +24,7 @@ tw_value *tw_onnx_dequantized(tw_onnx_node *n, tw_value *x, tw_onnx_scaled by);
 /* y quantised to a type, rounded half to even. */
 tw_value *tw_onnx_quantized(tw_onnx_node *n, tw_value *y, tw_dtype dtype, tw_onnx_scaled by);
 
+/* x as u8 by its own range, widened to hold 0; by: its scale and zero point. */
+tw_value *tw_onnx_quantized_dynamically(tw_onnx_node *n, tw_value *x, tw_onnx_scaled *by);
+
 #endif

@@ -1,23 +1,25 @@
 /* Parts of transformers and of their streaming relatives, beside Attention. */
 #include <string.h>
 
-#include "import/onnx/onnx.h"
+#include "import/onnx/attention.h"
 
 /* --- rotary embedding -------------------------------------------------------------------------- */
 
-/* A cache of angles, [positions, half], by the positions of the tokens where they are given: as
- * [batch, 1, rows, half]. */
-static tw_value *angles(tw_onnx_node *n, int i, int64_t batch, int64_t rows, int64_t half)
+/* A cache of angles, by the positions of the tokens where they are given: as [batch or 1, 1, rows, half]. */
+static tw_value *angles(tw_onnx_node *n, tw_value *cache, tw_value *positions, const tw_shape *x,
+                        int64_t half)
 {
-    tw_value *cache = n->in[i], *positions = tw_onnx_in(n, 3);
+    int64_t batch = x->dim[0], rows = x->dim[2], each = rows * half;
     if (positions)
         cache = tw_build_gather(n->b, cache, positions, 0, 0);
-    if (!cache || cache->shape.rank < 1 || cache->shape.dim[cache->shape.rank - 1] != half) {
-        TW_ONNX_FAIL(n, "input %d must hold %lld angles a position", i, (long long)half);
+    int64_t count = cache ? tw_shape_elements(&cache->shape) : 0;
+    if (!cache || cache->shape.rank < 1 || cache->shape.dim[cache->shape.rank - 1] != half ||
+        (count != each && count != batch * each)) {
+        TW_ONNX_FAIL(n, "caches must hold %lld angles a position, for %lld rows", (long long)half,
+                     (long long)rows);
         return NULL;
     }
-    int64_t dim[] = {tw_shape_elements(&cache->shape) == batch * rows * half ? batch : 1, 1, rows,
-                     half};
+    int64_t dim[] = {count == batch * each ? batch : 1, 1, rows, half};
     return tw_build_reshape(n->b, cache, 4, dim);
 }
 
@@ -43,56 +45,76 @@ static tw_value *interleave(tw_builder *b, tw_value *const *part)
     return in[0] && in[1] ? tw_build_reshape(b, tw_build_concat(b, in, 2, 4), 4, both) : NULL;
 }
 
-/* x: [batch, heads, rows, size], of which the first `turned` of each token turn. */
-static tw_value *rotate(tw_onnx_node *n, tw_value *x, int64_t turned)
+tw_value *tw_onnx_rotated(tw_onnx_node *n, tw_value *x, tw_rotation by)
 {
-    bool mixed = tw_onnx_int(n, "interleaved", 0) != 0;
-    int64_t half = turned / 2, size = x->shape.dim[3];
-    tw_value *cosine = angles(n, 1, x->shape.dim[0], x->shape.dim[2], half);
-    tw_value *sine = cosine ? angles(n, 2, x->shape.dim[0], x->shape.dim[2], half) : NULL;
+    if (!x || !by.cosine || !by.sine)
+        return NULL;
+    int64_t size = x->shape.dim[3], turned = by.turned ? by.turned : size, half = turned / 2;
+    if (turned < 2 || turned % 2 != 0 || turned > size) {
+        TW_ONNX_FAIL(n, "%lld of %lld columns cannot be turned in pairs", (long long)turned,
+                     (long long)size);
+        return NULL;
+    }
+    tw_value *cosine = angles(n, by.cosine, by.positions, &x->shape, half);
+    tw_value *sine = cosine ? angles(n, by.sine, by.positions, &x->shape, half) : NULL;
     tw_value *pair[2], *out[3];
     if (!sine)
         return NULL;
     for (int i = 0; i < 2; i++)
-        pair[i] = mixed ? tw_build_slice(n->b, x, 3, i, half, 2)
-                        : tw_build_slice(n->b, x, 3, i * half, half, 1);
+        pair[i] = by.interleaved ? tw_build_slice(n->b, x, 3, i, half, 2)
+                                 : tw_build_slice(n->b, x, 3, i * half, half, 1);
     turn(n->b, pair, cosine, sine, out);
     if (!out[0] || !out[1])
         return NULL;
-    tw_value *y = mixed ? interleave(n->b, out) : tw_build_concat(n->b, out, 2, 3);
+    tw_value *y = by.interleaved ? interleave(n->b, out) : tw_build_concat(n->b, out, 2, 3);
     out[0] = y;
     out[1] = turned < size ? tw_build_slice(n->b, x, 3, turned, size - turned, 1) : NULL;
     return out[1] && y ? tw_build_concat(n->b, out, 2, 3) : y;
 }
 
-bool tw_onnx_op_rotary_embedding(tw_onnx_node *n)
+/* Whether x is [batch, rows, heads * size] or by heads, so is the result. */
+static bool rotary_embedding(tw_onnx_node *n, tw_rotation by)
 {
-    static const int64_t perm[] = {0, 2, 1, 3};
     tw_value *x = n->in[0];
-    int64_t heads = tw_onnx_int(n, "num_heads", 0), dim[TW_MAX_RANK];
+    int64_t heads = tw_onnx_int(n, "num_heads", 0);
     bool flat = x->shape.rank == 3;
+    by.turned = tw_onnx_int(n, "rotary_embedding_dim", 0);
+    by.interleaved = tw_onnx_int(n, "interleaved", 0) != 0;
     if (x->shape.dtype != TW_F32 || (!flat && x->shape.rank != 4))
         return TW_ONNX_UNSUPPORTED(n, "tensors of FLOAT and rank 3 or 4 are supported");
-    for (int i = 0; i < x->shape.rank; i++)
-        dim[i] = x->shape.dim[i];
-    if (flat) {
-        if (heads < 1 || dim[2] % heads != 0)
-            return TW_ONNX_FAIL(n, "num_heads is %lld of %lld columns", (long long)heads,
-                                (long long)dim[2]);
-        int64_t split[] = {dim[0], dim[1], heads, dim[2] / heads};
-        x = tw_build_transpose(n->b, tw_build_reshape(n->b, x, 4, split), 4, perm);
-    }
-    if (!x)
-        return false;
-    int64_t turned = tw_onnx_int(n, "rotary_embedding_dim", 0);
-    turned = turned ? turned : x->shape.dim[3];
-    if (turned < 2 || turned % 2 != 0 || turned > x->shape.dim[3])
-        return TW_ONNX_FAIL(n, "%lld of %d columns cannot be turned in pairs", (long long)turned,
-                            (int)x->shape.dim[3]);
-    tw_value *y = rotate(n, x, turned);
+    /* Without heads, as com.microsoft allows: by the caches' angles. */
+    if (flat && heads == 0 && *n->row->domain && by.cosine->shape.rank == 2 &&
+        by.cosine->shape.dim[1] > 0)
+        heads = x->shape.dim[2] / (2 * (int64_t)by.cosine->shape.dim[1]);
     if (flat)
-        y = tw_build_reshape(n->b, tw_build_transpose(n->b, y, 4, perm), 3, dim);
-    return tw_onnx_bind(n, 0, y);
+        x = tw_onnx_split_heads(n, x, heads);
+    tw_value *y = tw_onnx_rotated(n, x, by);
+    return tw_onnx_bind(n, 0, flat ? tw_onnx_merge_heads(n, y) : y);
+}
+
+bool tw_onnx_op_rotary_embedding(tw_onnx_node *n)
+{
+    return rotary_embedding(
+        n, (tw_rotation){.cosine = n->in[1], .sine = n->in[2], .positions = tw_onnx_in(n, 3)});
+}
+
+/* Positions come first, and may be that of the first token only. */
+bool tw_onnx_op_ms_rotary_embedding(tw_onnx_node *n)
+{
+    const tw_shape *x = &n->in[0]->shape;
+    tw_value *positions = n->in[1];
+    float scale = tw_onnx_float(n, "scale", 1);
+    if (tw_onnx_int(n, "is_packed_batching", 0) != 0 || scale != 1)
+        return TW_ONNX_UNSUPPORTED(
+            n, "is_packed_batching, and a scale other than 1, are not supported");
+    if (positions->shape.rank == 1 && tw_shape_elements(&positions->shape) == 1 && x->rank >= 3) {
+        int32_t rows = x->dim[x->rank == 3 ? 1 : 2];
+        positions = tw_build2(n->b, "Add", tw_build_cast(n->b, positions, TW_S64),
+                              tw_build_iota(n->b, TW_S64, 2, 1, rows), NULL);
+    }
+    return positions &&
+           rotary_embedding(
+               n, (tw_rotation){.cosine = n->in[2], .sine = n->in[3], .positions = positions});
 }
 
 /* --- causal convolution ------------------------------------------------------------------------ */
