@@ -422,8 +422,8 @@ def attention(cases):
     cases.add("MatMul", [a, uniform(1, 6, 4, 2)], lambda a, b: np.matmul(np.tile(a, (1, 3, 1, 1)), b), {"repeat": [0, 3]}, what="repeat 0")
     masks(cases)
     x = uniform(1, 2, 3, 4)
-    for past, more, kept in ((0, {}, 0), (2, {}, 2), (5, {"is_sliding": True, "sliding_window": 3}, 2)):
-        cases.add("StatefulKVCacheWrapper", [x], lambda x, k=kept: np.pad(x, ((0, 0), (0, 0), (k, 0), (0, 0))), {"cache_name": "k0", "past_seqlen": past, **more}, what=f"past {past}", ulp=0)
+    for past, more, kept, rest in ((0, {"max_cache_len": 5}, 0, 2), (2, {"max_cache_len": 8}, 2, 3), (5, {"is_sliding": True, "sliding_window": 3}, 2, 0)):
+        cases.add("StatefulKVCacheWrapper", [x], lambda x, k=kept, r=rest: np.pad(x, ((0, 0), (0, 0), (k, r), (0, 0))), {"cache_name": "k0", "past_seqlen": past, **more}, what=f"past {past}", ulp=0)
     for length in (0, 2):
         cases.add("StatefulCausalConvCacheWrapper", [uniform(1, 1, 3, 4)], lambda x, k=length: np.pad(x, ((0, 0), (0, 0), (k, 0), (0, 0))), {"cache_name": "conv", "cache_len": length}, what=f"{length} frames", ulp=0)
     rope(cases)

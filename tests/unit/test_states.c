@@ -340,30 +340,36 @@ static tw_status take_tokens(tw_session *s, const tw_history *h, int first, int3
     return tw_run(&s->context);
 }
 
-/* Attention over the full history. */
-static void check_tokens(tw_session *s, const tw_history *h, int first, int count, int chunk,
-                         int window)
+/* Attention over the full history: `queries` heads of them over HEADS heads of keys. */
+static void check_heads(const float *y, const tw_history *h, int first, int count, int chunk,
+                        int window, int queries)
 {
-    const float *y = tw_session_output(s, 0);
-    for (int g = 0; g < GROUPS * HEADS; g++)
+    for (int g = 0; g < queries; g++)
         for (int i = 0; i < count; i++) {
             const int end = first + i + 1, begin = window && end > window ? end - window : 0;
-            const int head = g / GROUPS;
+            const int head = g / (queries / HEADS);
             double sum = 0, out[WIDTH] = {0};
             for (int j = begin; j < end; j++) {
                 double dot = 0;
                 for (int d = 0; d < WIDTH; d++)
-                    dot += (double)h->q[first + i][g * WIDTH + d] * h->k[j][head * WIDTH + d];
+                    dot +=
+                        (double)h->q[first + i][g * WIDTH + d] * (double)h->k[j][head * WIDTH + d];
                 const double weight = exp(dot / 2);
                 sum += weight;
                 for (int d = 0; d < WIDTH; d++)
-                    out[d] += weight * h->v[j][head * WIDTH + d];
+                    out[d] += weight * (double)h->v[j][head * WIDTH + d];
             }
             for (int d = 0; d < WIDTH; d++)
                 if (fabs(out[d] / sum - (double)y[(g * chunk + i) * WIDTH + d]) > 1e-5)
                     fail_msg("token %d, head %d: %g instead of %g", first + i, g,
                              (double)y[(g * chunk + i) * WIDTH + d], out[d] / sum);
         }
+}
+
+static void check_tokens(tw_session *s, const tw_history *h, int first, int count, int chunk,
+                         int window)
+{
+    check_heads(tw_session_output(s, 0), h, first, count, chunk, window, GROUPS * HEADS);
 }
 
 /* A thousand tokens, one and several at a time, with rewinds and a save on the way. */
@@ -504,6 +510,94 @@ static void states_are_a_context_s_own(void **state)
     free(h);
 }
 
+/* The same attention in the published wrappers: its scores are masked by the position. */
+static void check_wrappers(int tokens, int window, int runs)
+{
+    char text[2000], cache[100] = "max_cache_len=60", mask[100] = "";
+    tw_history *h = make_history();
+    tw_session s;
+    if (window) {
+        (void)snprintf(cache, sizeof cache, "is_sliding=true, sliding_window=%d", window);
+        (void)snprintf(mask, sizeof mask, "is_sliding=true, sliding_window=%d", window);
+    }
+    (void)snprintf(text, sizeof text,
+                   "graph \"w\" {\n  input %%q : f32[1,%d,%d,%d]\n  input %%k : f32[1,%d,%d,%d]\n"
+                   "  input %%v : f32[1,%d,%d,%d]\n"
+                   "  %%kk = mobilint.StatefulKVCacheWrapper (%%k) {cache_name=\"k\", %s}\n"
+                   "  %%vv = mobilint.StatefulKVCacheWrapper (%%v) {cache_name=\"v\", %s}\n"
+                   "  %%kt = mobilint.Transpose (%%kk) {transpose_axes=[0,1,3,2]}\n"
+                   "  %%s = mobilint.MatMul (%%q, %%kt)\n"
+                   "  %%c = mobilint.MultiplyConstant (%%s) {constant=[0.5]}\n"
+                   "  %%m = mobilint.StatefulAttentionMaskWrapper (%%c) {%s}\n"
+                   "  %%p = mobilint.Softmax (%%m) {axis=3}\n"
+                   "  %%y = mobilint.MatMul (%%p, %%vv)\n  output %%y\n}\n",
+                   HEADS, tokens, WIDTH, HEADS, tokens, WIDTH, HEADS, tokens, WIDTH, cache, cache,
+                   mask);
+    open_network(&s, text, 0);
+    for (int i = 0; i < runs; i++) {
+        /* one query a head of keys here: those of the first of each group */
+        float *q = tw_session_input(&s, 0);
+        for (int head = 0; head < HEADS; head++)
+            for (int t = 0; t < tokens; t++)
+                memcpy(q + (head * tokens + t) * WIDTH, h->q[i * tokens + t] + head * WIDTH,
+                       sizeof *q * WIDTH);
+        put_rows(&s, 1, h->k[0], HEADS, i * tokens, tokens, tokens);
+        put_rows(&s, 2, h->v[0], HEADS, i * tokens, tokens, tokens);
+        assert_int_equal(tw_run(&s.context), !window && (i + 1) * tokens > 60 ? TW_E_FULL : TW_OK);
+        if (!window && (i + 1) * tokens > 60)
+            break;
+        check_heads(tw_session_output(&s, 0), h, i * tokens, tokens, tokens, window, HEADS);
+    }
+    assert_int_equal(tw_rewind(&s.context, 0), TW_OK);
+    tw_session_close(&s);
+    free(h);
+}
+
+static void wrappers_are_the_history(void **state)
+{
+    (void)state;
+    check_wrappers(1, 0, 61);
+    check_wrappers(4, 0, 16);
+    check_wrappers(1, 7, 40);
+    check_wrappers(3, 5, 30);
+}
+
+/* Tables are read at the position, which the cache moves on; a convolution finds its last frames. */
+static void wrappers_know_their_position(void **state)
+{
+    static const char text[] =
+        "graph \"r\" {\n  input %x : f32[1,1,2,4]\n  input %c : f32[1,1,20,4]\n"
+        "  input %s : f32[1,1,20,4]\n"
+        "  %r = mobilint.StatefulRoPEWrapper (%x, %c, %s) {rope_type=1}\n"
+        "  %h = mobilint.StatefulCausalConvCacheWrapper (%x) {cache_name=\"h\", cache_len=3}\n"
+        "  output %r\n  output %h\n}\n";
+    (void)state;
+    tw_session s;
+    uint64_t seed = 4;
+    float cosine[20][4], sine[20][4], x[24][4] = {{0}};
+    open_network(&s, text, 2);
+    for (int t = 0; t < 80; t++) {
+        cosine[t / 4][t % 4] = number(&seed);
+        sine[t / 4][t % 4] = number(&seed);
+        x[3 + t / 4][t % 4] = number(&seed);
+    }
+    for (int t = 0; t < 20; t += 2) {
+        put(&s, 0, x[3 + t]);
+        put(&s, 1, cosine);
+        put(&s, 2, sine);
+        assert_int_equal(run(&s), TW_OK);
+        const float *r = tw_session_output(&s, 0);
+        for (int i = 0; i < 8; i++) {
+            const int at = t + i / 4, d = i % 4;
+            const float other = d % 2 ? x[3 + at][d - 1] : -x[3 + at][d + 1];
+            assert_true(fabsf(r[i] - (x[3 + at][d] * cosine[at][d] + other * sine[at][d])) < 1e-6f);
+        }
+        assert_memory_equal(tw_session_output(&s, 1), x[t], sizeof x[0] * 5);
+    }
+    assert_int_equal(tw_run(&s.context), TW_E_FULL);
+    tw_session_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -513,6 +607,8 @@ int main(void)
         cmocka_unit_test(caches_are_the_history),
         cmocka_unit_test(a_full_cache_changes_nothing),
         cmocka_unit_test(states_are_a_context_s_own),
+        cmocka_unit_test(wrappers_are_the_history),
+        cmocka_unit_test(wrappers_know_their_position),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

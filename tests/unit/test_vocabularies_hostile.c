@@ -151,7 +151,6 @@ static const struct {
     {"qti_aisw.Buffer (%x) {buffer_size=8, buffer_dim=1, mode=3}", "mode", "3", TW_CODE_FAILED},
     {"qti_aisw.Buffer (%x) {buffer_size=8, buffer_dim=1, mode=1, buffer_padding=9}",
      "buffer_padding", "9", TW_CODE_FAILED},
-    {"qti_aisw.Buffer (%x) {buffer_size=8, buffer_dim=1}", "mode", "BLOCKING", TW_CODE_UNSUPPORTED},
     {"qti_aisw.Buffer (%x, %x) {buffer_size=8, buffer_dim=1, mode=1}", NULL, "one boolean",
      TW_CODE_FAILED},
     {"qti_aisw.MaskedSoftmax (%x, %x)", NULL, "INT32", TW_CODE_FAILED},

@@ -1,5 +1,5 @@
-/* Products of matrices, and what attention over a growing context is made of. The stateful wrappers
- * are what one call of them gives when nothing has come before; `past_seqlen` is a history of zeros. */
+/* Products of matrices, and masks of attention. A mask over a cache (cache.c) goes by the position; one over
+ * the tokens of a single run is constant. */
 #include <string.h>
 
 #include "import/foreign/mobilint/mobilint.h"
@@ -75,6 +75,43 @@ static tw_value *causal_bias(tw_foreign_node *n, int64_t rows, int64_t past)
     return bias;
 }
 
+/* 0 where a row of this run may look at a column of the caches, else MASKED: [1, 1, rows, columns]. */
+static tw_value *cache_bias(tw_foreign_node *n, const tw_mobilint_position *p, int64_t columns,
+                            bool causal)
+{
+    tw_builder *b = n->b;
+    const bool sliding = tw_foreign_flag(n, "is_sliding");
+    tw_value *at =
+        tw_build2(b, "Add", tw_build_iota(b, TW_S32, 4, 2, (int32_t)p->tokens), p->state, NULL);
+    tw_value *key = tw_build_iota(b, TW_S32, 4, 3, (int32_t)columns), *allowed = NULL;
+    if (columns != p->rows) { /* the caches slide: their last rows are those of this run */
+        tw_value *first = tw_build_scalar(b, TW_S32, (double)(columns - p->tokens));
+        key = tw_build2(b, "Sub", tw_build2(b, "Add", key, p->state, NULL), first, NULL);
+        allowed = tw_build2(b, "GreaterOrEqual", key, tw_build_scalar(b, TW_S32, 0), NULL);
+    }
+    tw_value *end = causal ? at
+                           : tw_build2(b, "Add", p->state,
+                                       tw_build_scalar(b, TW_S32, (double)p->tokens - 1), NULL);
+    tw_value *past = tw_build2(b, "LessOrEqual", key, end, NULL);
+    allowed = allowed ? tw_build2(b, "And", allowed, past, NULL) : past;
+    if (causal && sliding) {
+        tw_value *window = tw_build_scalar(b, TW_S32, (double)tw_foreign_int(n, "sliding_window"));
+        tw_value *seen = tw_build2(b, "Greater", key, tw_build2(b, "Sub", at, window, NULL), NULL);
+        allowed = tw_build2(b, "And", allowed, seen, NULL);
+    }
+    tw_value *in[] = {allowed, tw_build_scalar(b, TW_F32, 0), tw_build_scalar(b, TW_F32, MASKED)};
+    return tw_build(b, "Where", in, 3, NULL);
+}
+
+/* The caches that scores of so many columns are over, or null. */
+static const tw_mobilint_position *caches_of(tw_foreign_node *n, int64_t rows, int64_t columns)
+{
+    const tw_mobilint_position *p = tw_mobilint_find_position(n);
+    return p && (rows < 0 || rows == p->tokens) && (columns == p->rows || columns == p->sliding)
+               ? p
+               : NULL;
+}
+
 /* [1, S] or [1, 1, 1, S], true where there is a token, as what is added to scores. */
 static tw_value *keep_bias(tw_foreign_node *n, tw_value *mask)
 {
@@ -95,7 +132,7 @@ static bool is_keep_mask(const tw_shape *x)
 }
 
 /* Scores [1, heads, T, S] are masked; of a mask of tokens, S of them, the bias [1, 1, T, S] is made
- * that scores are to get. S is past_seqlen + T. */
+ * that scores are to get. S is the caches' rows, or past_seqlen + T where no cache is that long. */
 bool tw_mobilint_stateful_attention_mask(tw_foreign_node *n)
 {
     tw_builder *b = n->b;
@@ -111,143 +148,27 @@ bool tw_mobilint_stateful_attention_mask(tw_foreign_node *n)
     if (!keep && !tw_foreign_rank(n, x, 4))
         return false;
     const int64_t columns = x->shape.dim[x->shape.rank - 1];
-    const int64_t rows = keep ? columns - past : x->shape.dim[2];
-    if (rows < 1 || columns != rows + past)
+    const tw_mobilint_position *p = caches_of(n, keep ? -1 : x->shape.dim[2], columns);
+    const int64_t rows = !keep ? x->shape.dim[2] : p ? p->tokens : columns - past;
+    if (!p && (rows < 1 || columns != rows + past))
         return TW_FOREIGN_FAIL(n,
                                "the attribute past_seqlen is %lld, but there are %lld columns "
                                "for %lld rows",
                                (long long)past, (long long)columns, (long long)rows);
-    tw_value *bias = causal ? causal_bias(n, rows, past) : NULL;
-    if (causal && !bias)
+    tw_value *bias = p        ? cache_bias(n, p, columns, causal)
+                     : causal ? causal_bias(n, rows, past)
+                              : NULL;
+    if ((causal || p) && !bias)
         return false;
     if (!keep)
-        return tw_foreign_result(n, causal ? tw_build2(b, "Add", x, bias, NULL)
-                                           : tw_build1(b, "Identity", x, NULL));
+        return tw_foreign_result(n, bias ? tw_build2(b, "Add", x, bias, NULL)
+                                         : tw_build1(b, "Identity", x, NULL));
     const int64_t one[] = {1, 1, 1, columns};
     tw_value *kept = keep_bias(n, tw_build_reshape(b, x, 4, one));
-    if (!causal) {
+    if (!bias) {
         const int32_t dim[] = {1, 1, (int32_t)rows, (int32_t)columns};
         const tw_shape full = tw_shape_of(TW_F32, 4, dim);
         return tw_foreign_result(n, tw_build_expand(b, kept, &full));
     }
     return tw_foreign_result(n, tw_build2(b, "Min", bias, kept, NULL));
-}
-
-/* --- caches ------------------------------------------------------------------------------------- */
-
-/* `rows` rows of zeros on axis 2, then x: what a cache holds after its first call. */
-static tw_value *behind_zeros(tw_foreign_node *n, tw_value *x, int64_t rows)
-{
-    const int64_t before[] = {0, 0, rows, 0};
-    return rows == 0 ? tw_build1(n->b, "Identity", x, NULL)
-                     : tw_build1(n->b, "Pad", x, TW_SETTINGS(tw_set_ints("before", 4, before)));
-}
-
-/* Caches of one name are one cache, so their rows are alike. */
-static bool claim_cache(tw_foreign_node *n)
-{
-    tw_builder *b = n->b;
-    const char *name = tw_foreign_text(n, "cache_name");
-    const char *key = tw_format(b->arena, "cache/%s", name);
-    const tw_shape *x = &n->in[0]->shape, *before = tw_map_get(&b->shared, key);
-    if (!*name)
-        return TW_FOREIGN_FAIL(n, "the attribute cache_name is empty");
-    if (!before) {
-        tw_map_put(b->arena, &b->shared, key, &n->in[0]->shape);
-        return true;
-    }
-    return (x->rank == before->rank && x->dim[1] == before->dim[1] &&
-            x->dim[3] == before->dim[3]) ||
-           TW_FOREIGN_FAIL(
-               n, "the attribute cache_name '%.40s' is that of a cache of another shape", name);
-}
-
-bool tw_mobilint_stateful_kv_cache(tw_foreign_node *n)
-{
-    tw_value *x = n->in[0];
-    const int64_t past = tw_foreign_int(n, "past_seqlen"),
-                  most = tw_foreign_int(n, "max_cache_len");
-    if (!tw_foreign_rank(n, x, 4) || !claim_cache(n))
-        return false;
-    if (past + x->shape.dim[2] > most)
-        return TW_FOREIGN_FAIL(n, "the attribute max_cache_len is %lld: %lld rows are too many",
-                               (long long)most, (long long)past + x->shape.dim[2]);
-    const int64_t window = tw_foreign_int(n, "sliding_window") - 1;
-    const bool trimmed = tw_foreign_flag(n, "is_sliding") && past > window;
-    return tw_foreign_result(n, behind_zeros(n, x, trimmed ? window : past));
-}
-
-bool tw_mobilint_stateful_causal_conv_cache(tw_foreign_node *n)
-{
-    return tw_foreign_rank(n, n->in[0], 4) && claim_cache(n) &&
-           tw_foreign_result(n, behind_zeros(n, n->in[0], tw_foreign_int(n, "cache_len")));
-}
-
-/* --- rotary embedding --------------------------------------------------------------------------- */
-
-/* llama: (-x2, x1) of halves. cohere2: (-x[2k + 1], x[2k]) of neighbours. */
-static tw_value *rotated(tw_foreign_node *n, tw_value *x, int64_t size, bool neighbours)
-{
-    tw_builder *b = n->b;
-    const int64_t step = neighbours ? 2 : 1, half = size / 2;
-    const int32_t *d = x->shape.dim;
-    tw_value *first = tw_build_slice(b, x, 3, 0, half, step);
-    tw_value *second = tw_build_slice(b, x, 3, neighbours ? 1 : half, half, step);
-    tw_value *parts[] = {tw_build1(b, "Neg", second, NULL), first};
-    if (!neighbours)
-        return tw_build_concat(b, parts, 2, 3);
-    const int64_t pairs[] = {d[0], d[1], d[2], half, 1}, full[] = {d[0], d[1], d[2], size};
-    for (int i = 0; i < 2; i++)
-        parts[i] = tw_build_reshape(b, parts[i], 5, pairs);
-    return tw_build_reshape(b, tw_build_concat(b, parts, 2, 4), 4, full);
-}
-
-/* A table's rows for the tokens of the first call. */
-static tw_value *table_rows(tw_foreign_node *n, int i, int64_t tokens, int64_t size)
-{
-    tw_value *table = n->in[i];
-    if (!tw_foreign_rank(n, table, 4))
-        return NULL;
-    if (table->shape.dim[2] < tokens || table->shape.dim[3] < size) {
-        TW_FOREIGN_FAIL(n, "input %d has %d rows of %d; %lld of %lld are needed", i,
-                        (int)table->shape.dim[2], (int)table->shape.dim[3], (long long)tokens,
-                        (long long)size);
-        return NULL;
-    }
-    if (table->shape.dim[2] > tokens)
-        table = tw_build_slice(n->b, table, 2, 0, tokens, 1);
-    return table && table->shape.dim[3] > size ? tw_build_slice(n->b, table, 3, 0, size, 1) : table;
-}
-
-bool tw_mobilint_stateful_rope(tw_foreign_node *n)
-{
-    tw_builder *b = n->b;
-    tw_value *x = n->in[0];
-    const int64_t type = tw_foreign_int(n, "rope_type"), length = tw_foreign_int(n, "seqlen");
-    int64_t size = tw_foreign_int(n, "rotary_emb_dim");
-    if (type != 0 && type != 1)
-        return TW_FOREIGN_FAIL(n, "the attribute rope_type is %lld; 0 and 1 are possible",
-                               (long long)type);
-    if (!tw_foreign_rank(n, x, 4) || !tw_foreign_rank(n, n->in[1], 4))
-        return false;
-    const int64_t wide = n->in[1]->shape.dim[3], tokens = x->shape.dim[2];
-    if (size <= 0 || (size == 2 && wide > 2))
-        size = wide; /* the published default says nothing */
-    if (size % 2 != 0 || size > x->shape.dim[3])
-        return TW_FOREIGN_FAIL(n,
-                               "the attribute rotary_emb_dim is %lld; an even number up to %d "
-                               "is possible",
-                               (long long)size, (int)x->shape.dim[3]);
-    if (length != 0 && tokens > length)
-        return TW_FOREIGN_FAIL(n, "the attribute seqlen is %lld, the input has %lld tokens",
-                               (long long)length, (long long)tokens);
-    tw_value *cosine = table_rows(n, 1, tokens, size), *sine = table_rows(n, 2, tokens, size);
-    const int64_t rest = x->shape.dim[3] - size;
-    tw_value *head = rest ? tw_build_slice(b, x, 3, 0, size, 1) : x;
-    if (!cosine || !sine || !head)
-        return false;
-    tw_value *turned = tw_build2(b, "Mul", rotated(n, head, size, type == 1), sine, NULL);
-    tw_value *y = tw_build2(b, "Add", tw_build2(b, "Mul", head, cosine, NULL), turned, NULL);
-    tw_value *parts[] = {y, rest ? tw_build_slice(b, x, 3, size, rest, 1) : NULL};
-    return tw_foreign_result(n, rest ? tw_build_concat(b, parts, 2, 3) : y);
 }
