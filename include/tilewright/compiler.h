@@ -269,12 +269,10 @@ typedef struct tw_report {
         uint32_t bytes;
         uint64_t traffic_read, traffic_written; /* bytes a run */
     } slow;
-    tw_traffic traffic; /* of all steps */
-    uint64_t calls;     /* of kernels, a run */
-    double cycles;      /* of all steps */
-    uint32_t
-        smallest_budget; /* the least `-m` that works with these options; of a network of more than
-                                  200 operators that fits: by whole rows */
+    tw_traffic traffic;        /* of all steps */
+    uint64_t calls;            /* of kernels, a run */
+    double cycles;             /* of all steps */
+    uint32_t smallest_budget;  /* the least `-m` that works with these options */
     uint32_t smallest_by_rows; /* the least that whole rows take: below it, segments by columns */
     int transposes;            /* inside the graph */
     int boundary_transposes;   /* at inputs and outputs, from TW_IO_KEEP */

@@ -16,9 +16,6 @@ uint32_t tw_fast_total(const tw_schedule *s)
            (uint32_t)sizeof(tw_context);
 }
 
-/* Larger networks are planned by columns only where rows do not fit. */
-enum { COLUMNS_MOST_NODES = 200 };
-
 /* What of the fast memory tensors, scratch and counters take: what each adds to those before. */
 static void account(tw_schedule *s)
 {
@@ -440,9 +437,7 @@ static bool plan_rolling(tw_schedule *s, const tw_compile_options *options, tw_a
     tw_kept chosen = least;
     if (within_rows)
         keep(s, &chosen, arena);
-    /* Of a large network that fits, the smallest budget is told by rows: columns are another search. */
-    if ((!within || s->graph->node_count <= COLUMNS_MOST_NODES) &&
-        plan_columns(s, search, options, arena) && !within)
+    if (plan_columns(s, search, options, arena) && !within)
         return true;
     restore(s, &chosen);
     return within || plan_slow(s, options, &least, arena);

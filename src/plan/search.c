@@ -141,19 +141,20 @@ tw_search *tw_search_open(const tw_scene *scene, tw_arena *arena)
     return s;
 }
 
-/* Runs stand grouped by where they end. */
+/* Runs stand grouped by where they end, in each group in the order in which they were added. */
 static void group_runs(tw_search *s)
 {
     tw_arena *arena = tw_arena_new();
     tw_stretch *runs = tw_copy(arena, s->runs, sizeof *runs * (size_t)s->count);
-    int at = 0;
-    for (int to = 1; to <= s->steps; to++) {
-        s->first_of[to] = at;
-        for (int r = 0; r < s->count; r++)
-            if (runs[r].to == to)
-                s->runs[at++] = runs[r];
+    int *next = tw_alloc_array(arena, (size_t)s->steps + 2, sizeof *next);
+    for (int r = 0; r < s->count; r++)
+        next[runs[r].to + 1]++;
+    for (int to = 1; to <= s->steps + 1; to++) {
+        next[to] += next[to - 1];
+        s->first_of[to] = next[to];
     }
-    s->first_of[s->steps + 1] = at;
+    for (int r = 0; r < s->count; r++)
+        s->runs[next[runs[r].to]++] = runs[r];
     tw_arena_free(arena);
 }
 
