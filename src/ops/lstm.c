@@ -6,6 +6,8 @@
 
 #include "ops/exponential.h"
 #include "ops/ledger.h"
+#include "ops/lstm_job.h"
+#include "ops/prepare.h"
 #include "ops/scale.h"
 
 TW_ATTRIBUTE_TABLE(lstm, TW_LSTM_ATTRIBUTES);
@@ -209,6 +211,23 @@ static bool lower_integer(const tw_node *node, tw_arena *arena, tw_lowering *l, 
                      l->blob[TW_LSTM_BLOB_H_BIAS].data, diag);
 }
 
+/* Floats with int8 weights, which stay so: the kernel multiplies them by their scales where it reads. */
+static bool lower_hybrid(const tw_node *node, tw_arena *arena, tw_lowering *l, tw_diag *diag)
+{
+    if (!check_weights(node, node->in[1], diag) || !check_weights(node, node->in[2], diag))
+        return false;
+    tw_lstm_hybrid *scales = tw_alloc(arena, sizeof *scales);
+    for (int g = 0; g < TW_LSTM_GATES; g++) {
+        scales->w[g] = gate_scale(node->in[1], g);
+        scales->r[g] = gate_scale(node->in[2], g);
+    }
+    l->kernel = tw_op_kernel(node->op, TW_SIG_f32w8);
+    l->blob[0].data = scales;
+    l->blob[0].bytes = sizeof *scales;
+    l->blob_count = 1;
+    return true;
+}
+
 static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *l, tw_diag *diag)
 {
     if (!tw_lower_default(node, arena, l, diag))
@@ -218,6 +237,8 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *l, tw_diag 
     const uint32_t state = (uint32_t)node->in[0]->shape.dim[0] * (uint32_t)w->dim[1];
     l->memory = (uint32_t)tw_lstm_cell_offset(state, tw_dtype_bytes(node->in[0]->shape.dtype)) +
                 state * (real ? 4u : 2u);
+    if (tw_is_hybrid(node))
+        return lower_hybrid(node, arena, l, diag);
     return real || lower_integer(node, arena, l, diag);
 }
 
@@ -237,11 +258,22 @@ const tw_opdef tw_op_lstm = {
     .macs = macs,
     .lower = lower,
     .in_place = in_place,
-    .limits = "f32; s8 and s16 with s16 cell and constant symmetric s8 weights",
+    .limits = "f32, with constant symmetric s8 weights too; s8 and s16 with s16 cell and constant "
+              "symmetric s8 weights",
     .samples = "graph \"f32\" {\n"
                "  const %x : f32[1,5,3] = random 1 -1 1\n"
                "  const %w : f32[4,2,3] = random 2 -1 1\n"
                "  const %r : f32[4,2,2] = random 3 -1 1\n"
+               "  const %b : f32[4,2] = random 4 -1 1\n"
+               "  const %h : f32[1,2] = random 5 -1 1\n"
+               "  const %c : f32[1,2] = random 6 -1 1\n"
+               "  %y = Lstm (%x, %w, %r, %b, %h, %c)\n"
+               "  output %y\n"
+               "}\n"
+               "graph \"f32w8\" {\n"
+               "  const %x : f32[1,5,3] = random 1 -1 1\n"
+               "  const %w : s8[4,2,3] quant(scale=0.01, zero=0) = random 2 -127 128\n"
+               "  const %r : s8[4,2,2] quant(scale=0.01, zero=0) = random 3 -127 128\n"
                "  const %b : f32[4,2] = random 4 -1 1\n"
                "  const %h : f32[1,2] = random 5 -1 1\n"
                "  const %c : f32[1,2] = random 6 -1 1\n"

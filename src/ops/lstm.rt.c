@@ -55,30 +55,39 @@ void tw_lstm_save_state(const tw_view *to, const void *from, uint32_t bytes)
 
 /* ---- f32 ---- */
 
-static float dot_f32(const float *a, const float *b, int32_t count)
+/* Row `row` of `weights` times a; of int8 weights with a scale as of the floats that they are. */
+static TW_INLINE float dot_row(const float *a, const void *weights, ptrdiff_t row, int32_t count,
+                               const float *scale)
 {
+    const float *real = (const float *)weights + row * count;
+    const int8_t *stored = (const int8_t *)weights + row * count;
     float sum = 0.0f;
-    for (int32_t i = 0; i < count; i++)
-        sum += a[i] * b[i];
+    int32_t i;
+    if (scale)
+        for (i = 0; i < count; i++)
+            sum += a[i] * (*scale * (float)stored[i]);
+    else
+        for (i = 0; i < count; i++)
+            sum += a[i] * real[i];
     return sum;
 }
 
-/* Every output reads all of h: it changes when y is whole. */
-static void step_f32(const tw_lstm_job *job, const float *x, float *h, float *c, float *y)
+/* Every output reads all of h: it changes when y is whole. scales: null where the weights are floats. */
+static TW_INLINE void step(const tw_lstm_job *job, const float *x, float *h, float *c, float *y,
+                           const tw_lstm_hybrid *scales)
 {
     const tw_lstm_attributes *a = (const tw_lstm_attributes *)job->call->attributes;
-    const float *w = (const float *)job->call->in[1].data,
-                *r = (const float *)job->call->in[2].data;
+    const void *w = job->call->in[1].data, *r = job->call->in[2].data;
     const tw_view *bias = tw_lstm_operand(job->call, 3);
     const int32_t n = job->outputs;
     for (int32_t o = 0; o < n; o++) {
         float gate[TW_LSTM_GATES];
         for (int32_t g = 0; g < TW_LSTM_GATES; g++) {
             const ptrdiff_t k = (ptrdiff_t)g * n + o;
-            float sum = dot_f32(x, w + k * job->inputs, job->inputs);
+            float sum = dot_row(x, w, k, job->inputs, scales ? &scales->w[g] : NULL);
             if (bias)
                 sum += ((const float *)bias->data)[k];
-            sum += dot_f32(h, r + k * n, n);
+            sum += dot_row(h, r, k, n, scales ? &scales->r[g] : NULL);
             gate[g] = g == TW_LSTM_CELL ? tw_tanhf(sum) : tw_sigmoidf(sum);
         }
         float cell = gate[TW_LSTM_FORGET] * c[o] + gate[0] * gate[TW_LSTM_CELL];
@@ -90,7 +99,19 @@ static void step_f32(const tw_lstm_job *job, const float *x, float *h, float *c,
     memcpy(h, y, (size_t)n * sizeof *h);
 }
 
-static tw_status run_f32(const tw_call *call)
+typedef void (*tw_lstm_step)(const tw_lstm_job *job, const float *x, float *h, float *c, float *y);
+
+static void step_f32(const tw_lstm_job *job, const float *x, float *h, float *c, float *y)
+{
+    step(job, x, h, c, y, NULL);
+}
+
+static void step_f32w8(const tw_lstm_job *job, const float *x, float *h, float *c, float *y)
+{
+    step(job, x, h, c, y, (const tw_lstm_hybrid *)job->call->blobs[0].data);
+}
+
+static tw_status run(const tw_call *call, tw_lstm_step one)
 {
     tw_lstm_job job;
     if (tw_lstm_open(&job, call) != TW_OK)
@@ -104,14 +125,24 @@ static tw_status run_f32(const tw_call *call)
     }
     for (int32_t n = 0; n < job.batch; n++)
         for (int32_t t = 0; t < job.steps; t++)
-            step_f32(&job, (const float *)job.x->data + tw_lstm_at(job.x, n, t + job.skipped),
-                     h + (ptrdiff_t)n * job.outputs, c + (ptrdiff_t)n * job.outputs,
-                     (float *)job.y->data + tw_lstm_at(job.y, n, t));
+            one(&job, (const float *)job.x->data + tw_lstm_at(job.x, n, t + job.skipped),
+                h + (ptrdiff_t)n * job.outputs, c + (ptrdiff_t)n * job.outputs,
+                (float *)job.y->data + tw_lstm_at(job.y, n, t));
     if (job.last) {
         tw_lstm_save_state(tw_lstm_result(call, 1), h, state * 4u);
         tw_lstm_save_state(tw_lstm_result(call, 2), c, state * 4u);
     }
     return TW_OK;
+}
+
+static tw_status run_f32(const tw_call *call)
+{
+    return run(call, step_f32);
+}
+
+static tw_status run_f32w8(const tw_call *call)
+{
+    return run(call, step_f32w8);
 }
 
 /* ---- checks ---- */
@@ -166,9 +197,9 @@ tw_status tw_lstm_check(const tw_call *call, uint32_t dtype, uint32_t weights, u
     return TW_OK;
 }
 
-static tw_status check_f32(const tw_call *call, uint64_t *work)
+static tw_status check_real(const tw_call *call, uint32_t weights, uint64_t *work)
 {
-    if (tw_lstm_check(call, TW_F32, TW_F32, TW_F32, work) != TW_OK)
+    if (tw_lstm_check(call, TW_F32, weights, TW_F32, work) != TW_OK)
         return TW_E_CHECK;
     const int32_t n = call->out[0].tensor->dim[2];
     const int32_t bias[] = {TW_LSTM_GATES, n};
@@ -180,4 +211,18 @@ static tw_status check_f32(const tw_call *call, uint64_t *work)
                : TW_E_CHECK;
 }
 
+static tw_status check_f32(const tw_call *call, uint64_t *work)
+{
+    return check_real(call, TW_F32, work);
+}
+
+static tw_status check_f32w8(const tw_call *call, uint64_t *work)
+{
+    return call->blob_count == 1 && call->blobs[0].bytes == sizeof(tw_lstm_hybrid) &&
+                   ((uintptr_t)call->blobs[0].data & 3u) == 0
+               ? check_real(call, TW_S8, work)
+               : TW_E_CHECK;
+}
+
 TW_KERNEL(lstm, f32, run_f32, check_f32);
+TW_KERNEL(lstm, f32w8, run_f32w8, check_f32w8);

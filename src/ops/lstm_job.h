@@ -5,6 +5,11 @@
 #include "ops/lstm.h"
 #include "ops/product.h"
 
+/* Float activations, int8 weights: the table of their scales, gate by gate. */
+typedef struct tw_lstm_hybrid {
+    float w[TW_LSTM_GATES], r[TW_LSTM_GATES];
+} tw_lstm_hybrid;
+
 typedef struct tw_lstm_job {
     const tw_call *call;
     int32_t batch, steps, inputs, outputs; /* steps: in this call */

@@ -11,6 +11,7 @@
 
 #include "ops/conv.h"
 #include "ops/depthwise_conv.h"
+#include "ops/lstm.h"
 #include "support/operate.h"
 
 typedef struct tw_case {
@@ -66,6 +67,41 @@ static double quantise(const float *x, int64_t count, bool asymmetric, int *to)
 static double scale_at(const tw_value *w, int32_t o)
 {
     return (double)w->quant.scale[w->quant.count > 1 ? o : 0];
+}
+
+/* The floats that int8 weights with a scale a gate stand for. */
+static tw_value *as_floats(tw_case *c, const tw_value *w)
+{
+    tw_shape shape = w->shape;
+    int64_t count = tw_shape_elements(&shape), inner = count / shape.dim[0];
+    float *data = tw_alloc_array(c->arena, (size_t)count, sizeof *data);
+    for (int64_t i = 0; i < count; i++)
+        data[i] = w->quant.scale[w->quant.count > 1 ? i / inner : 0] *
+                  (float)((const int8_t *)w->data)[i];
+    shape.dtype = TW_F32;
+    return tw_graph_constant(c->graph, "floats", shape, data);
+}
+
+/* To the bit what the float layer gives with the weights that the int8 ones stand for. */
+static void test_lstm(void **unused)
+{
+    (void)unused;
+    static const int32_t x_dim[] = {2, 5, 7}, w_dim[] = {4, 6, 7}, r_dim[] = {4, 6, 6};
+    static const int32_t b_dim[] = {4, 6};
+    for (int many = 0; many < 2; many++) {
+        tw_case c = open_case();
+        const tw_lstm_attributes attributes = {0};
+        tw_value *x = tw_operate_value(c.graph, TW_F32, 3, x_dim, &c.state);
+        tw_value *w = weights(&c, 3, w_dim, 0, many), *r = weights(&c, 3, r_dim, 0, many);
+        tw_value *b = tw_operate_value(c.graph, TW_F32, 2, b_dim, &c.state);
+        tw_value *stored[] = {x, w, r, b}, *real[] = {x, as_floats(&c, w), as_floats(&c, r), b};
+        tw_node *hybrid = tw_operate_node(c.graph, "Lstm", stored, 4, &attributes);
+        tw_node *plain = tw_operate_node(c.graph, "Lstm", real, 4, &attributes);
+        const void *got = tw_operate_whole(hybrid, c.arena);
+        const void *want = tw_operate_whole(plain, c.arena);
+        assert_memory_equal(got, want, tw_shape_bytes(&hybrid->out[0]->shape));
+        tw_arena_free(c.arena);
+    }
 }
 
 static void expect_near(float got, double want)
@@ -182,6 +218,7 @@ static void test_odd_values(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lstm),
         cmocka_unit_test(test_fully_connected),
         cmocka_unit_test(test_images),
         cmocka_unit_test(test_odd_values),

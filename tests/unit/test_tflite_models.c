@@ -129,7 +129,7 @@ static void test_windows(void **state)
 static void test_layers(void **state)
 {
     (void)state;
-    check_own("layers", true, 20);
+    check_own("layers", true, 21);
 }
 
 /* scripts/fixtures/tflite_stream.py */

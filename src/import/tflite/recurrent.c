@@ -46,7 +46,18 @@ enum {
     LSTM_NORM = 20 /* to 23 */
 };
 
-/* Up to four constants of the same shape one behind the other, as floats where x is float. */
+/* Are all weights of a layer of floats int8 with one scale and zero point 0? They stay so in flash. */
+static bool is_hybrid(tw_tfl_node *n)
+{
+    for (int i = LSTM_W; i < LSTM_PEEPHOLE; i++) {
+        const tw_value *w = tw_tfl_in(n, i);
+        if (!w || w->shape.dtype != TW_S8 || w->quant.count != 1 || w->quant.zero_point[0] != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Up to four constants of the same shape one behind the other, int8 as floats where `dtype` is float. */
 static tw_value *stack(tw_tfl_node *n, int first, int parts, tw_dtype dtype)
 {
     tw_value *part[4];
@@ -124,7 +135,8 @@ static tw_value *swap_time(tw_tfl_node *n, tw_value *x)
 /* The layer over x of [N, T, I]; sets its states. */
 static tw_value *lstm(tw_tfl_node *n, tw_value *x, float cell_clip)
 {
-    tw_value *w = stack(n, LSTM_W, 4, x->shape.dtype), *r = stack(n, LSTM_R, 4, x->shape.dtype);
+    const tw_dtype weights = is_hybrid(n) ? TW_S8 : x->shape.dtype;
+    tw_value *w = stack(n, LSTM_W, 4, weights), *r = stack(n, LSTM_R, 4, weights);
     tw_value *b = tw_tfl_has(n, LSTM_BIAS) ? stack(n, LSTM_BIAS, 4, x->shape.dtype) : NULL;
     if (!w || !r || n->b->diag->code != TW_CODE_OK)
         return NULL;
