@@ -1,8 +1,11 @@
 /* Streaming. In: frames of one input, the other inputs from files that hold one tensor. Out: a line a run
- * and output, written at once, so that what reads the other end of a pipe need not wait. */
+ * and output, or one output's elements (--output), written at once, so that what reads the other end of a
+ * pipe need not wait. */
 #include "follow.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "frames.h"
 #include "graph/number.h"
@@ -89,9 +92,61 @@ static void report_run(tw_cli *cli, const cli_job *job, const cli_frames *frames
     fflush(stdout);
 }
 
+/* ---- raw, for the next in a pipe ---- */
+
+/* Where --output says that elements go, in place of lines: one output, to a file or, as "-", standard
+ * output. */
+typedef struct cli_raw {
+    FILE *file; /* null: lines are wanted */
+    const char *path;
+    uint32_t output;
+} cli_raw;
+
+static bool open_raw(tw_cli *cli, const tw_session *session, cli_raw *raw)
+{
+    const char **files;
+    int count = 0;
+    if (!cli_has(cli, TW_OPTION_output))
+        return true;
+    if (!cli_bind_files(cli, TW_OPTION_output, session, true, &files))
+        return false;
+    for (uint32_t i = 0; i < session->model.output_count; i++)
+        if (files[i]) {
+            raw->output = i;
+            raw->path = files[i];
+            count++;
+        }
+    if (count != 1)
+        return cli_usage(cli, "with --follow one --output is written, raw and run after run");
+    const bool standard = strcmp(raw->path, "-") == 0;
+    if (standard && cli->json_wanted)
+        return cli_usage(cli, "--json and --output - both want standard output");
+    raw->file = standard ? stdout : fopen(raw->path, "wb");
+    return raw->file || tw_fail(&cli->diag, TW_CODE_FAILED, NULL, NULL, "%.300s: %s", raw->path,
+                                strerror(errno));
+}
+
+static void write_raw(const cli_job *job, const cli_raw *raw)
+{
+    const tw_tensor *tensor = tw_output_tensor(&job->session->model, raw->output);
+    tw_gather(tensor, tw_session_output(job->session, raw->output), job->outputs[raw->output]);
+    fwrite(job->outputs[raw->output], 1, tw_tensor_bytes(tensor), raw->file);
+    fflush(raw->file);
+}
+
+static bool close_raw(tw_cli *cli, const cli_raw *raw)
+{
+    bool bad = raw->file && ferror(raw->file);
+    if (raw->file && raw->file != stdout)
+        bad |= fclose(raw->file) != 0;
+    return !bad ||
+           tw_fail(&cli->diag, TW_CODE_FAILED, NULL, NULL, "%.300s: not written", raw->path);
+}
+
 /* ---- the loop ---- */
 
-static bool run_frames(tw_cli *cli, cli_job *job, cli_frames *frames, uint64_t most, uint64_t *runs)
+static bool run_frames(tw_cli *cli, cli_job *job, cli_frames *frames, const cli_raw *raw,
+                       uint64_t most, uint64_t *runs)
 {
     bool more = true;
     for (*runs = 0; *runs < most && !ferror(stdout); ++*runs) {
@@ -102,7 +157,12 @@ static bool run_frames(tw_cli *cli, cli_job *job, cli_frames *frames, uint64_t m
         cli_job_set_inputs(job, 0);
         if (!tw_session_run(job->session, &cli->diag))
             return false;
-        report_run(cli, job, frames, *runs);
+        if (job->session->status != TW_OK) /* it yields nothing yet */
+            continue;
+        if (raw->file)
+            write_raw(job, raw);
+        else
+            report_run(cli, job, frames, *runs);
     }
     return true;
 }
@@ -110,18 +170,17 @@ static bool run_frames(tw_cli *cli, cli_job *job, cli_frames *frames, uint64_t m
 bool cli_follow(tw_cli *cli, tw_session *session)
 {
     cli_frames frames = {0};
+    cli_raw raw = {0};
     const char *path;
     uint32_t index = 0;
     uint64_t hop = 0, most = UINT64_MAX, runs = 0;
     cli_job job = cli_job_new(cli, session, 1);
-    if (cli_has(cli, TW_OPTION_feed) || cli_has(cli, TW_OPTION_profile) ||
-        cli_has(cli, TW_OPTION_output))
-        return cli_usage(cli,
-                         "--follow prints outputs as they come, without --output and --profile; "
-                         "in place of --feed compile with --state");
+    if (cli_has(cli, TW_OPTION_feed) || cli_has(cli, TW_OPTION_profile))
+        return cli_usage(cli, "--follow goes without --profile; in place of --feed compile with "
+                              "--state");
     if (!cli_whole(cli, TW_OPTION_steps, 1, UINT64_MAX, &most) ||
         !cli_whole(cli, TW_OPTION_hop, 1, UINT32_MAX, &hop) || !cli_job_bind(cli, &job) ||
-        !find_input(cli, &job, &index, &path))
+        !find_input(cli, &job, &index, &path) || !open_raw(cli, session, &raw))
         return false;
     for (uint32_t i = 0; i < session->model.output_count; i++)
         job.outputs[i] =
@@ -130,11 +189,11 @@ bool cli_follow(tw_cli *cli, tw_session *session)
     bool ok = cli_frames_open(cli, path, tw_input_tensor(&session->model, index), hop, &frames);
     if (ok) {
         job.inputs[index] = (cli_stream){frames.frame, 1};
-        ok = cli_job_complete(cli, &job) && run_frames(cli, &job, &frames, most, &runs);
+        ok = cli_job_complete(cli, &job) && run_frames(cli, &job, &frames, &raw, most, &runs);
     }
     json_object_set_new(cli->json, "runs", json_integer((json_int_t)runs));
     json_object_set_new(cli->json, "memory", cli_json_memory(&session->model));
     json_object_set_new(cli->json, "dropped_bytes", json_integer((json_int_t)frames.dropped));
     cli_frames_close(&frames);
-    return ok;
+    return close_raw(cli, &raw) && ok;
 }

@@ -26,6 +26,8 @@ static void report_outputs(tw_cli *cli, const cli_job *job)
         json_array_append_new(outputs, one);
         if (cli->json_wanted)
             continue;
+        if (session->status != TW_OK)
+            continue;
         printf("%s %s %s:", cli_visible(name, visible), tw_dtype_name((tw_dtype)t->dtype),
                cli_shape_text(t->rank, t->dim, shape));
         cli_print_values(t, job->outputs[i] + (job->steps - 1) * tw_tensor_bytes(t));
@@ -34,7 +36,13 @@ static void report_outputs(tw_cli *cli, const cli_job *job)
     json_object_set_new(cli->json, "memory", cli_json_memory(&session->model));
     json_object_set_new(cli->json, "steps", json_integer((json_int_t)job->steps));
     json_object_set_new(cli->json, "time_us", json_real(job->seconds * 1e6 / (double)job->steps));
-    json_object_set_new(cli->json, "status", json_string(tw_status_text(TW_OK)));
+    json_object_set_new(cli->json, "status", json_string(tw_status_text(session->status)));
+    if (job->silent)
+        json_object_set_new(cli->json, "steps_without_output",
+                            json_integer((json_int_t)job->silent));
+    if (job->silent && !cli->json_wanted)
+        printf("%llu of %llu runs yield nothing yet: their outputs are zeros in files\n",
+               (unsigned long long)job->silent, (unsigned long long)job->steps);
     if (!cli->json_wanted)
         printf("%.1f us a run\n", job->seconds * 1e6 / (double)job->steps);
 }

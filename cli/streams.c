@@ -314,7 +314,10 @@ bool cli_job_run(tw_cli *cli, cli_job *job)
         if (!tw_session_run(job->session, &cli->diag))
             return false;
         job->seconds += cli_seconds() - start;
-        get_outputs(job, step);
+        if (job->session->status == TW_OK)
+            get_outputs(job, step);
+        else
+            job->silent++;
     }
     return true;
 }

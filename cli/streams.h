@@ -25,6 +25,7 @@ typedef struct cli_job {
     int link_count;
     uint8_t **outputs; /* filled in: one an output, `steps` dense tensors end to end */
     double seconds;    /* filled in: time inside the runs */
+    uint64_t silent;   /* filled in: runs that yield nothing yet; their tensors are zeros */
     double *starting;  /* where not null, set to the time at which each run starts */
 } cli_job;
 

@@ -184,13 +184,13 @@ static bool broadcasts(const tw_node *node)
 
 tw_carry tw_stream_carry(const tw_node *node, int input, int axis)
 {
+    if (is_recurrent(node) || !node->out[0])
+        return input == 0 && axis == 1 ? whole_clip() : not_so(axis, "has time on another axis");
     const int rank = node->in[input]->shape.rank, more = node->out[0]->shape.rank - rank;
     if (broadcasts(node))
         return row_by_row(axis + more);
     if (tw_is_reduce(node))
         return through_reduce(node, axis);
-    if (is_recurrent(node))
-        return input == 0 && axis == 1 ? whole_clip() : not_so(axis, "has time on another axis");
     switch (node->op->code) {
     case TW_OPCODE_reshape: return through_reshape(node, axis);
     case TW_OPCODE_transpose: return through_transpose(node, axis);

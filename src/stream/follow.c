@@ -25,15 +25,21 @@ static void wish(tw_streaming *s, tw_wish one)
     s->wishes[s->wish_count++] = one;
 }
 
+/* Frames beyond this are more than any clip has; sums and products of such numbers stay in 64 bits. */
+#define FAR ((int64_t)INT32_MAX + 1)
+
 static int64_t common_multiple(int64_t a, int64_t b)
 {
     int64_t x = a, y = b;
+    if (a < 1 || b < 1)
+        return 1;
     while (y) {
         const int64_t rest = x % y;
         x = y;
         y = rest;
     }
-    return a / x * b;
+    const int64_t common = a / x * b;
+    return common < FAR ? common : FAR;
 }
 
 /* ---- operands beside the stream ---- */
@@ -139,8 +145,11 @@ static bool is_made_anew(const tw_streaming *s, const tw_node *node, int input,
 static void give(tw_streaming *s, const tw_node *node, tw_flow flow)
 {
     for (int i = 0; i < node->out_count; i++)
-        if (node->out[i])
+        if (node->out[i]) {
             *tw_flow_of(s, node->out[i]) = flow;
+            if (flow.kind == TW_FLOW_ROWS && flow.axis >= node->out[i]->shape.rank)
+                tw_flow_of(s, node->out[i])->kind = TW_FLOW_UNKNOWN;
+        }
 }
 
 /* The result has rows: those known and clean follow from every operand. */
@@ -164,6 +173,11 @@ static void give_rows(tw_streaming *s, tw_node *node, const tw_carry *carry)
             out.padded = in->padded;
         if (!out.padded && pads(node, i, in->axis, carry))
             out.padded = node;
+    }
+    if (out.frames >= FAR || out.reach >= FAR) {
+        tw_stream_obstacle(s, node, "strides or pads by more frames than can be counted");
+        give(s, node, (tw_flow){.kind = TW_FLOW_UNKNOWN});
+        return;
     }
     s->least_hop = common_multiple(s->least_hop, out.frames);
     for (int i = 0; s->hop && i < node->in_count; i++) {
@@ -213,9 +227,9 @@ static void give_guess(tw_streaming *s, const tw_node *node, int axis)
     for (int i = 0; i < node->in_count && !in; i++)
         if (node->in[i] && tw_flow_of(s, node->in[i])->kind == TW_FLOW_ROWS)
             in = tw_flow_of(s, node->in[i]);
-    tw_flow out = *in;
+    tw_flow out = in ? *in : (tw_flow){.kind = TW_FLOW_UNKNOWN};
     out.axis = axis;
-    if (axis < 0 || axis >= node->out[0]->shape.rank)
+    if (axis < 0)
         out = (tw_flow){.kind = TW_FLOW_UNKNOWN};
     give(s, node, out);
 }

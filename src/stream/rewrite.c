@@ -106,7 +106,8 @@ static void shorten(tw_node *node, int axis, int32_t fresh)
 
 static bool rewrite_node(tw_streaming *s, tw_node *node, int *wish)
 {
-    const tw_flow *out = tw_flow_of(s, node->out[0]);
+    const tw_flow none = {.kind = TW_FLOW_CLIP};
+    const tw_flow *out = node->out[0] ? tw_flow_of(s, node->out[0]) : &none;
     tw_wish *first = &s->wishes[*wish];
     if (*wish == s->wish_count || first->node != node)
         return true; /* nothing of the stream comes here as rows */

@@ -1,191 +1,21 @@
 /* Streaming conversion: a run for every hop of frames, held against the network on a whole clip run at
- * every position of the window. Equal to the bit. */
+ * every position of the window; what is refused; a long run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-#include "base/arena.h"
-#include "host/session.h"
+#include "import/import.h"
+#include "ops/op.h"
 #include "support/model_folder.h"
-#include "tilewright/compiler.h"
-
-typedef struct opened {
-    tw_compiled compiled;
-    tw_session session;
-} opened;
-
-static void require(bool ok, const tw_diag *diag, const char *what)
-{
-    char message[2048];
-    tw_diag_text(diag, message, sizeof message);
-    if (!ok)
-        fail_msg("%s\nof %s", message, what);
-}
-
-static void open_model(const char *path, const tw_stream_spec *stream, const char *what, opened *o)
-{
-    tw_diag diag = {0};
-    tw_compile_options options;
-    tw_compile_options_default(&options);
-    if (stream)
-        options.stream = *stream;
-    require(tw_compile_file(path, &options, &o->compiled, &diag), &diag, what);
-    require(tw_session_open(&o->session, o->compiled.plan, o->compiled.plan_bytes, &diag), &diag,
-            what);
-}
-
-static void close_model(opened *o)
-{
-    tw_session_close(&o->session);
-    tw_compiled_free(&o->compiled);
-}
-
-/* Compile what must be refused; the message into `text`. */
-static tw_code refusal(const char *path, const tw_stream_spec *stream, char *text, unsigned bytes)
-{
-    tw_diag diag = {0};
-    tw_compile_options options;
-    tw_compiled compiled;
-    tw_compile_options_default(&options);
-    options.stream = *stream;
-    assert_false(tw_compile_file(path, &options, &compiled, &diag));
-    tw_compiled_free(&compiled);
-    tw_diag_text(&diag, text, bytes);
-    return diag.code;
-}
-
-static char *write_text(tw_arena *arena, const char *text)
-{
-    char *path = tw_strdup(arena, "/tmp/tilewright-stream-XXXXXX");
-    int handle = mkstemp(path);
-    assert_true(handle >= 0);
-    assert_int_equal(write(handle, text, strlen(text)), (ssize_t)strlen(text));
-    close(handle);
-    return path;
-}
-
-/* Elements of `rows` rows of axis `axis` of a dense tensor, and back: a frame of a clip need not be
- * contiguous in it. */
-typedef struct layout {
-    size_t outer, rows, inner; /* bytes of an index inside the axis */
-} layout;
-
-static layout layout_of(const tw_tensor *t, int axis)
-{
-    layout l = {1, (size_t)t->dim[axis], tw_dtype_bytes(t->dtype)};
-    for (int k = 0; k < (int)t->rank; k++)
-        *(k < axis ? &l.outer : k > axis ? &l.inner : &(size_t){0}) *= (size_t)t->dim[k];
-    return l;
-}
-
-static void copy_rows(uint8_t *to, layout l, size_t to_row, const uint8_t *from, layout f,
-                      size_t from_row, size_t rows)
-{
-    for (size_t i = 0; i < l.outer; i++)
-        memcpy(to + (i * l.rows + to_row) * l.inner, from + (i * f.rows + from_row) * f.inner,
-               rows * l.inner);
-}
-
-static uint8_t *random_frames(tw_arena *arena, const tw_tensor *t, size_t frames, size_t bytes,
-                              uint64_t seed)
-{
-    uint8_t *data = tw_alloc(arena, frames * bytes + 8);
-    for (size_t i = 0; i < frames * bytes / tw_dtype_bytes(t->dtype); i++) {
-        seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        if (t->dtype == TW_F32)
-            ((float *)(void *)data)[i] = (float)((double)(seed >> 40) / (1 << 23) - 1);
-        else
-            data[i] = (uint8_t)(seed >> 56);
-    }
-    return data;
-}
-
-/* The axis on which the stream's output has fewer rows; -1: it has all. */
-static int shorter_axis(const tw_tensor *clip, const tw_tensor *hop)
-{
-    for (int k = 0; k < (int)clip->rank; k++)
-        if (clip->dim[k] != hop->dim[k])
-            return k;
-    return -1;
-}
-
-static void expect_output(opened *clip, opened *hop, uint32_t i, const char *what, uint64_t run)
-{
-    const tw_tensor *a = tw_output_tensor(&clip->session.model, i);
-    const tw_tensor *b = tw_output_tensor(&hop->session.model, i);
-    tw_arena *arena = tw_arena_new();
-    uint8_t *want = tw_alloc(arena, tw_tensor_bytes(a) + 1);
-    uint8_t *have = tw_alloc(arena, tw_tensor_bytes(b) + 1);
-    uint8_t *part = tw_alloc(arena, tw_tensor_bytes(b) + 1);
-    const int axis = shorter_axis(a, b);
-    assert_true(tw_is_dense(a) && tw_is_dense(b));
-    memcpy(want, tw_session_output(&clip->session, i), tw_tensor_bytes(a));
-    memcpy(have, tw_session_output(&hop->session, i), tw_tensor_bytes(b));
-    if (axis < 0)
-        memcpy(part, want, tw_tensor_bytes(b));
-    else
-        copy_rows(part, layout_of(b, axis), 0, want, layout_of(a, axis),
-                  (size_t)(a->dim[axis] - b->dim[axis]), (size_t)b->dim[axis]);
-    if (memcmp(part, have, tw_tensor_bytes(b)) != 0)
-        fail_msg("output %u of run %d is not the clip's: %s", i, (int)run, what);
-    tw_arena_free(arena);
-}
-
-/* Stream random frames and compare with the clip's network at every window that a run yields. */
-static void compare(const char *clip_path, const char *path, const tw_stream_spec *spec, int runs,
-                    const char *what)
-{
-    opened clip, hop;
-    tw_diag diag = {0};
-    tw_arena *arena = tw_arena_new();
-    open_model(clip_path, NULL, what, &clip);
-    open_model(path, spec, what, &hop);
-    const tw_report_stream *r = &hop.compiled.report.stream;
-    const tw_tensor *whole = tw_input_tensor(&clip.session.model, 0);
-    const tw_tensor *few = tw_input_tensor(&hop.session.model, 0);
-    layout l = layout_of(whole, spec->axis), f = layout_of(few, spec->axis), all = l;
-    assert_int_equal(f.rows, r->hop);
-    assert_int_equal(tw_region_bytes(&clip.session.model, TW_REGION_STATE), 0);
-    runs += (int)r->first_run + (int)(l.rows / f.rows);
-    all.rows = (size_t)runs * f.rows;
-    const uint8_t *frames =
-        random_frames(arena, whole, all.rows, l.outer * l.inner, (uint64_t)runs);
-    int yielded = 0;
-    for (int run = 1; run <= runs; run++) {
-        copy_rows(tw_session_input(&hop.session, 0), f, 0, frames, all, (size_t)(run - 1) * f.rows,
-                  f.rows);
-        require(tw_session_run(&hop.session, &diag), &diag, what);
-        assert_int_equal(hop.session.status, run < (int)r->first_run ? TW_NO_OUTPUT : TW_OK);
-        const int64_t end = (int64_t)run * r->hop - (spec->history ? 0 : r->latency);
-        if (hop.session.status != TW_OK || end < (int64_t)l.rows)
-            continue;
-        yielded++;
-        copy_rows(tw_session_input(&clip.session, 0), l, 0, frames, all,
-                  (size_t)(end - (int64_t)l.rows), l.rows);
-        require(tw_session_run(&clip.session, &diag), &diag, what);
-        for (uint32_t i = 0; i < clip.session.model.output_count; i++)
-            expect_output(&clip, &hop, i, what, (uint64_t)run);
-    }
-    assert_true(yielded > 0);
-    close_model(&clip);
-    close_model(&hop);
-    tw_arena_free(arena);
-}
-
-static void compare_text(const char *text, int axis, uint32_t hop, int runs)
-{
-    tw_arena *arena = tw_arena_new();
-    const char *path = write_text(arena, text);
-    compare(path, path, &(tw_stream_spec){.given = true, .axis = axis, .hop = hop}, runs, text);
-    unlink(path);
-    tw_arena_free(arena);
-}
+#include "support/reference.h"
+#include "support/streams.h"
+#include "normalize/pass.h"
 
 /* ---- written out ---- */
 
@@ -205,9 +35,9 @@ static const char branches[] =
 static void test_branches(void **state)
 {
     (void)state;
-    compare_text(branches, 1, 0, 9);
-    compare_text(branches, 1, 8, 9);
-    compare_text(branches, 1, 36, 4);
+    tw_stream_compare_text(branches, 1, 0, 9);
+    tw_stream_compare_text(branches, 1, 8, 9);
+    tw_stream_compare_text(branches, 1, 36, 4);
 }
 
 /* Causal padding touches only what the newest frames of a long clip do not see. */
@@ -222,8 +52,23 @@ static const char causal[] =
 static void test_causal(void **state)
 {
     (void)state;
-    compare_text(causal, 2, 1, 20);
-    compare_text(causal, -1 + 3, 5, 20);
+    tw_stream_compare_text(causal, 2, 1, 20);
+    tw_stream_compare_text(causal, -1 + 3, 5, 20);
+}
+
+/* A recurrent layer begins anew in every window; only what stands before it is kept. */
+static const char recurrent[] =
+    "graph \"recurrent\" {\n  input %x : f32[1,24,3]\n  const %v : f32[4,3,3] = random 1 -1 1\n"
+    "  const %w : f32[3,5,4] = random 2 -1 1\n  const %r : f32[3,5,5] = random 3 -1 1\n"
+    "  const %b : f32[2,3,5] = random 4 -1 1\n  const %u : f32[2,5] = random 5 -1 1\n"
+    "  %a = Conv (%x, %v) {stride=[2]}\n  %t = Tanh (%a)\n"
+    "  %s, %h = Gru (%t, %w, %r, %b)\n  %y = FullyConnected (%h, %u)\n  output %y\n}\n";
+
+static void test_recurrent(void **state)
+{
+    (void)state;
+    tw_stream_compare_text(recurrent, 1, 0, 12);
+    tw_stream_compare_text(recurrent, 1, 6, 5);
 }
 
 /* ---- refused ---- */
@@ -232,9 +77,10 @@ static void expect_refusal(const char *text, uint32_t hop, tw_code code, const c
 {
     char message[2048];
     tw_arena *arena = tw_arena_new();
-    const char *path = write_text(arena, text);
-    assert_int_equal(refusal(path, &(tw_stream_spec){.given = true, .axis = 1, .hop = hop}, message,
-                             sizeof message),
+    const char *path = tw_stream_write(arena, text);
+    assert_int_equal(tw_stream_refusal(path,
+                                       &(tw_stream_spec){.given = true, .axis = 1, .hop = hop},
+                                       message, sizeof message),
                      code);
     if (!strstr(message, part))
         fail_msg("'%s' is not in: %s", part, message);
@@ -279,12 +125,126 @@ static void test_wake_word(void **state)
     tw_arena *arena = tw_arena_new();
     const char *path = model_of(arena, "tflite/mlperf_streaming_wakeword_int8/model.tflite");
     if (path) {
-        opened hop;
-        compare(path, path, &(tw_stream_spec){.given = true, .axis = 1}, 60, "the wake word");
-        compare(path, path, &(tw_stream_spec){.given = true, .axis = 1, .hop = 7}, 10, "by 7");
-        open_model(path, &(tw_stream_spec){.given = true, .axis = 1}, "the wake word", &hop);
+        tw_streamed hop;
+        tw_stream_compare(path, path, &(tw_stream_spec){.given = true, .axis = 1}, 60,
+                          "the wake word");
+        tw_stream_compare(path, path, &(tw_stream_spec){.given = true, .axis = 1, .hop = 7}, 10,
+                          "by 7");
+        tw_stream_open(path, &(tw_stream_spec){.given = true, .axis = 1}, "the wake word", &hop);
         assert_true(hop.compiled.report.macs * 8 <= hop.compiled.report.stream.clip_macs);
-        close_model(&hop);
+        tw_stream_close(&hop);
+    }
+    tw_arena_free(arena);
+    if (!path)
+        skip();
+}
+
+/* The network with VALID padding in time, on as many frames as its pooling over time asks for. */
+static tw_graph *without_padding(tw_arena *arena, const char *path, int32_t frames)
+{
+    tw_diag diag = {0};
+    tw_compile_options options;
+    tw_import_options import = {.input_shapes = NULL};
+    const char *format;
+    tw_compile_options_default(&options);
+    tw_graph *g = tw_import(arena, path, &import, &format, &diag);
+    tw_stream_require(g && tw_normalize(g, &options, &diag), &diag, path);
+    g->inputs[0]->shape.dim[1] = frames;
+    for (int n = 0; n < g->node_count; n++) {
+        tw_node *node = g->nodes[n];
+        tw_ints *before = tw_ints_of(node, "pad_begin"), *after = tw_ints_of(node, "pad_end");
+        tw_shape_call call = {.op = node->op,
+                              .node = node->name,
+                              .in_count = node->in_count,
+                              .out_count = node->out_count,
+                              .in = node->in,
+                              .attributes = node->attributes,
+                              .out = &node->out[0]->shape,
+                              .diag = &diag};
+        if (before && before->count)
+            before->v[0] = 0;
+        if (after && after->count)
+            after->v[0] = 0;
+        tw_stream_require((node->op->shape ? node->op->shape : tw_shape_default)(&call), &diag,
+                          path);
+    }
+    return g;
+}
+
+static void test_keywords(void **state)
+{
+    enum { WINDOW = 74, RUNS = 60, HOP = 2, FRAME = 10 };
+    char message[2048];
+    const tw_stream_spec zeros = {.given = true, .axis = 1},
+                         history = {.given = true, .axis = 1, .history = true};
+    (void)state;
+    tw_arena *arena = tw_arena_new();
+    const char *path = model_of(arena, "tflite/mlperf_kws_int8/model.tflite");
+    if (path) {
+        tw_streamed hop;
+        tw_diag diag = {0};
+        assert_int_equal(tw_stream_refusal(path, &zeros, message, sizeof message),
+                         TW_CODE_UNSUPPORTED);
+        assert_non_null(strstr(message, "Conv2D1 (CONV_2D)"));
+        assert_non_null(strstr(message, "--stream-padding history"));
+        tw_graph *valid = without_padding(arena, path, WINDOW);
+        tw_stream_open(path, &history, path, &hop);
+        const tw_report_stream *r = &hop.compiled.report.stream;
+        assert_int_equal(r->window, WINDOW);
+        assert_int_equal(r->hop, HOP);
+        const uint8_t *frames =
+            tw_stream_frames(arena, tw_input_tensor(&hop.session.model, 0), RUNS * HOP, FRAME, 5);
+        for (int run = 1; run <= RUNS; run++) {
+            memcpy(tw_session_input(&hop.session, 0), frames + (run - 1) * HOP * FRAME,
+                   HOP * FRAME);
+            tw_stream_require(tw_session_run(&hop.session, &diag), &diag, path);
+            assert_int_equal(hop.session.status, run * HOP < WINDOW ? TW_NO_OUTPUT : TW_OK);
+            if (run * HOP < WINDOW)
+                continue;
+            const void *in = frames + (run * HOP - WINDOW) * FRAME, *want;
+            tw_stream_require(tw_reference_run(valid, arena, &in, &want, 0, &diag), &diag, path);
+            assert_memory_equal(tw_session_output(&hop.session, 0), want, 12);
+        }
+        tw_stream_close(&hop);
+    }
+    tw_arena_free(arena);
+    if (!path)
+        skip();
+}
+
+/* A cache of frames that a model takes and gives back is the plan's own: what the model computes from the
+ * six frames before. */
+static void test_cache(void **state)
+{
+    enum { FRAMES = 30, PAST = 6, CHANNELS = 8 };
+    (void)state;
+    tw_arena *arena = tw_arena_new();
+    const char *path = model_of(arena, "torch-own/causal_tcn/model.onnx");
+    if (path) {
+        tw_streamed one, hop;
+        tw_diag diag = {0};
+        tw_stream_open(path, NULL, path, &one);
+        tw_stream_open(path, &(tw_stream_spec){.given = true, .axis = 2}, path, &hop);
+        assert_int_equal(hop.session.model.input_count, 1);
+        assert_int_equal(hop.session.model.output_count, 1);
+        const tw_tensor *frame = tw_input_tensor(&hop.session.model, 0);
+        const float *frames =
+            (void *)tw_stream_frames(arena, frame, FRAMES, CHANNELS * sizeof(float), 7);
+        for (int t = 0; t < FRAMES; t++) {
+            float *cache = tw_session_input(&one.session, 1);
+            for (int k = 0; k < PAST; k++)
+                for (int c = 0; c < CHANNELS; c++)
+                    cache[c * PAST + k] = t + k < PAST ? 0 : frames[(t + k - PAST) * CHANNELS + c];
+            memcpy(tw_session_input(&one.session, 0), frames + t * CHANNELS, sizeof(float) * 8);
+            memcpy(tw_session_input(&hop.session, 0), frames + t * CHANNELS, sizeof(float) * 8);
+            tw_stream_require(tw_session_run(&one.session, &diag), &diag, path);
+            tw_stream_require(tw_session_run(&hop.session, &diag), &diag, path);
+            assert_int_equal(hop.session.status, TW_OK);
+            assert_memory_equal(tw_session_output(&hop.session, 0),
+                                tw_session_output(&one.session, 0), sizeof(float) * CHANNELS);
+        }
+        tw_stream_close(&one);
+        tw_stream_close(&hop);
     }
     tw_arena_free(arena);
     if (!path)
@@ -299,11 +259,13 @@ static void test_basic_pitch(void **state)
     tw_arena *arena = tw_arena_new();
     const char *path = model_of(arena, "tflite/basic_pitch/model.tflite");
     if (path) {
-        assert_int_equal(refusal(path, &spec, message, sizeof message), TW_CODE_UNSUPPORTED);
+        assert_int_equal(tw_stream_refusal(path, &spec, message, sizeof message),
+                         TW_CODE_UNSUPPORTED);
         assert_non_null(strstr(message, "MirrorPad (MIRROR_PAD)"));
         assert_non_null(strstr(message, "(REDUCE_MIN)"));
         path = model_of(arena, "onnx/basic_pitch/model.onnx");
-        assert_int_equal(refusal(path, &spec, message, sizeof message), TW_CODE_UNSUPPORTED);
+        assert_int_equal(tw_stream_refusal(path, &spec, message, sizeof message),
+                         TW_CODE_UNSUPPORTED);
         assert_non_null(strstr(message, "MirrorPad (Pad)"));
         assert_non_null(strstr(message, "(ReduceMin)"));
     }
@@ -312,11 +274,58 @@ static void test_basic_pitch(void **state)
         skip();
 }
 
+/* ---- a day ---- */
+
+/* Runs without end forget: after very many the state is what a context has that began a window ago. By
+ * TILEWRIGHT_STREAM_RUNS, 8,640,000 for a day of frames of 10 ms. */
+static void test_long_run(void **state)
+{
+    enum { FRAME = 4, HOP = 4, RING = 1021 };
+    const char *given = getenv("TILEWRIGHT_STREAM_RUNS");
+    const uint64_t runs = given ? strtoull(given, NULL, 10) : 86400, late = 30;
+    tw_diag diag = {0};
+    tw_streamed day, fresh;
+    (void)state;
+    tw_arena *arena = tw_arena_new();
+    const char *path = tw_stream_write(arena, branches);
+    const tw_stream_spec spec = {.given = true, .axis = 1, .hop = HOP};
+    tw_stream_open(path, &spec, branches, &day);
+    tw_stream_open(path, &spec, branches, &fresh);
+    const uint32_t bytes = tw_saved_bytes(&day.session.model);
+    const size_t block = HOP * FRAME * sizeof(float);
+    const uint8_t *frames =
+        tw_stream_frames(arena, tw_input_tensor(&day.session.model, 0), RING, block, 9);
+    uint8_t *a = tw_alloc(arena, bytes), *b = tw_alloc(arena, bytes);
+    assert_true(late >= day.compiled.report.stream.first_run && runs > late);
+    for (uint64_t run = 0; run < runs; run++) {
+        const uint8_t *frame = frames + (run % RING) * block;
+        memcpy(tw_session_input(&day.session, 0), frame, block);
+        tw_stream_require(tw_session_run(&day.session, &diag), &diag, path);
+        if (run < runs - late)
+            continue;
+        memcpy(tw_session_input(&fresh.session, 0), frame, block);
+        tw_stream_require(tw_session_run(&fresh.session, &diag), &diag, path);
+    }
+    assert_int_equal(tw_save(&day.session.context, a, bytes), TW_OK);
+    assert_int_equal(tw_save(&fresh.session.context, b, bytes), TW_OK);
+    assert_memory_equal(a, b, bytes);
+    for (uint32_t i = 0; i < day.session.model.output_count; i++)
+        assert_memory_equal(tw_session_output(&day.session, i),
+                            tw_session_output(&fresh.session, i),
+                            tw_tensor_bytes(tw_output_tensor(&day.session.model, i)));
+    tw_stream_close(&day);
+    tw_stream_close(&fresh);
+    unlink(path);
+    tw_arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_branches), cmocka_unit_test(test_causal),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_wake_word),
-        cmocka_unit_test(test_basic_pitch)};
+        cmocka_unit_test(test_branches),  cmocka_unit_test(test_causal),
+        cmocka_unit_test(test_recurrent), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_wake_word), cmocka_unit_test(test_keywords),
+        cmocka_unit_test(test_cache),     cmocka_unit_test(test_basic_pitch),
+        cmocka_unit_test(test_long_run)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
