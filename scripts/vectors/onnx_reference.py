@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tests/data/onnx-reference.txt: operators that ONNX Runtime lacks, by ONNX's own reference, in the format of
+"""tests/data/onnx-reference.txt: operators by ONNX's own reference, and by ONNX Runtime where it has them, in the format of
 scripts/fixtures/onnx_opsets.py.
 
 usage: onnx_reference.py > tests/data/onnx-reference.txt     (needs numpy, onnx, onnxruntime)
@@ -45,6 +45,18 @@ def trained():
                      [node("BatchNormalization", "x,s,b,m,v", "y,rm,rv", training_mode=1, momentum=0.75, epsilon=0.25)], feeds)
 
 
+def features():
+    x = np.array([[2, 3, 5, 2, 3, 7], [7, 8, 6, 7, 2, 3]], np.int64)
+    pool = {"pool_int64s": [2, 3, 7, 2, 3, 7, 6, 5, 5], "ngram_counts": [0, 3], "ngram_indexes": [0, 3, 1, 5, 4, 2], "min_gram_length": 1, "max_gram_length": 2}
+    weights = [0.5, 2.0, 1.5, 3.0, 0.25, 1.0]
+    for mode in ("TF", "IDF", "TFIDF"):
+        for skips in (0, 2):
+            case(f"TfIdfVectorizer 9: {mode}, {skips} left out", 9,
+                 node("TfIdfVectorizer", "x", mode=mode, max_skip_count=skips, weights=weights, **pool), {"x": x})
+    case("TfIdfVectorizer 9: pairs only, of one list", 9,
+         node("TfIdfVectorizer", "x", mode="TF", max_skip_count=1, **dict(pool, min_gram_length=2)), {"x": x[0].astype(np.int32)})
+
+
 def attend(title, q_heads, heads, rows=3, batch=2, past=False, decay=None, beta=None, **attributes):
     size, v_size = 4, 6
     feeds = {"q": f(batch, rows, q_heads * size), "k": f(batch, rows, heads * size, low=-0.5, high=0.5), "v": f(batch, rows, heads * v_size)}
@@ -70,3 +82,4 @@ if __name__ == "__main__":
     attend("one token", 4, 2, rows=1, past=True, decay=2, beta=1, update_rule="gated_delta")
     deformed()
     trained()
+    features()

@@ -159,7 +159,7 @@ static void of_models(void **state)
 {
     (void)state;
     assert_true(run_file("tests/data/onnx-microsoft.txt") >= 68);
-    assert_true(run_file("tests/data/onnx-reference.txt") >= 15);
+    assert_true(run_file("tests/data/onnx-reference.txt") >= 22);
 }
 
 int main(void)
