@@ -184,6 +184,8 @@ static void test_app(void **state)
     expect_same_files("app/Rows.twp", "rows.twp");
     shell(0, "make -C app CFLAGS='" STRICT "' run");
     expect_in_file("shell.out", "pass: 2 runs");
+    shell(0, "make -q -C app");
+    shell(1, "touch app/src/Rows.h && make -q -C app"); /* objects know their headers */
     /* One output that is not what the host computed. */
     shell(0, "sed -i '/output_1_0.. =/{n;s/0x./0x1/}' app/app/vectors.c");
     shell(2, "make -C app CFLAGS='" STRICT "' run");
@@ -338,7 +340,7 @@ static void test_libraries(void **state)
         {"esp-nn", "cmake", "cmake/FindESPNN.cmake", "ESP_NN_DIR"},
         {"esp-nn", "esp-idf", "idf_component.yml", "espressif/esp-nn"},
         {"esp-nn", "zephyr", "zephyr/CMakeLists.txt", "libesp-nn.a"},
-        {"esp-nn", "arduino", "src/backends/esp_nn/lut.rt.c", "esp_nn_logistic_s8"},
+        {"esp-nn", "arduino", "src/backends/esp_nn/esp_nn_lut.rt.c", "esp_nn_logistic_s8"},
         {"esp-nn", "platformio", "src/backends/esp_nn/library.h", "NN_SKIP_NUDGE"},
         {"esp-nn", "cmsis-pack", "tilewright.net.pdsc", "condition=\"ESP-NN\""},
         {"cmsis-nn", "cmake", "CMakeLists.txt", "find_package(CMSISNN REQUIRED)"},
@@ -358,6 +360,11 @@ static void test_libraries(void **state)
     }
     shell(0,
           "! grep -rniE 'cmsis.?nn' lib0/CMakeLists.txt && ! grep -rn ESPNN lib7/CMakeLists.txt");
+    /* Objects in one folder do not meet: the portable table is there beside the library's. */
+    shell(
+        0,
+        "test -f lib0/src/ops/lut.rt.c && test -z \"$(find lib* -name '*.c' -printf '%%h %%f\\n' | "
+        "sed 's|^\\(lib[0-9]\\)[^ ]*|\\1|' | sort | uniq -d)\"");
     tw_result r = tw_process("codegen sigmoid.twp --backend esp-nn --explain");
     expect_status(r, 0);
     expect_pattern(r.out, "Sigmoid +tw_esp_nn_sigmoid_table +esp-nn");

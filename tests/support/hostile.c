@@ -8,7 +8,6 @@
 
 #include <cmocka.h>
 
-#include "ops/op.h"
 #include "support/operate.h"
 
 enum { GUARD = 64, MARK = 0x5C, MOST_BYTES = 1 << 18, MOST_WORK = 1 << 18, MOST_WORDS = 128 };
@@ -217,21 +216,13 @@ static void prepare(tw_hostile *h, const tw_node *node, const tw_lowering *l)
                         .memory_bytes = l->memory};
 }
 
-int tw_hostile_calls(const tw_node *node, uint64_t *state, int tries)
+static int attack(const tw_node *node, const tw_lowering *l, uint64_t *state, int tries)
 {
-    const tw_opdef *op = node->op;
-    tw_arena *arena = tw_arena_new();
-    tw_lowering l = {0};
-    tw_diag diag = {0};
     int accepted = 0;
-    if (!(op->lower ? op->lower : tw_lower_default)(node, arena, &l, &diag))
-        fail_msg("%s: %s", op->name, diag.message);
-    if (op->pack)
-        op->pack(node, arena, &l);
     for (int i = 0; i < tries; i++) {
         tw_hostile h;
         uint64_t work = 0;
-        prepare(&h, node, &l);
+        prepare(&h, node, l);
         for (int n = tw_operate_range(state, 0, 3); n > 0; n--)
             mutate(&h, state);
         for (int k = 0; k < h.operands; k++) { /* views of whole tensors */
@@ -239,10 +230,10 @@ int tw_hostile_calls(const tw_node *node, uint64_t *state, int tries)
             if (v->tensor)
                 v->rows = v->fresh_rows = v->tensor->dim[0];
         }
-        if (is_loadable(&h) && l.kernel->check(&h.call, &work) == TW_OK && work <= MOST_WORK) {
+        if (is_loadable(&h) && l->kernel->check(&h.call, &work) == TW_OK && work <= MOST_WORK) {
             h.call.scratch = malloc(h.call.scratch_bytes + 1u);
             h.call.memory = malloc(h.call.memory_bytes + 1u);
-            run(&h, l.kernel, state);
+            run(&h, l->kernel, state);
             free(h.call.scratch);
             free(h.call.memory);
             accepted++;
@@ -250,6 +241,33 @@ int tw_hostile_calls(const tw_node *node, uint64_t *state, int tries)
         for (int k = 0; k < (int)TW_MAX_BLOBS; k++)
             free(h.table[k]);
     }
+    return accepted;
+}
+
+int tw_hostile_calls(const tw_node *node, uint64_t *state, int tries)
+{
+    tw_arena *arena = tw_arena_new();
+    tw_lowering l = {0};
+    tw_diag diag = {0};
+    if (!tw_lower(node, arena, &l, &diag))
+        fail_msg("%s: %s", node->op->name, diag.message);
+    const int accepted = attack(node, &l, state, tries);
+    tw_arena_free(arena);
+    return accepted;
+}
+
+int tw_hostile_native_calls(const tw_node *node, const tw_target *target, uint64_t *state,
+                            int tries)
+{
+    tw_arena *arena = tw_arena_new();
+    tw_lowering portable = {0}, l = {0};
+    tw_diag diag = {0};
+    uint32_t aliases = 0;
+    int accepted = -1;
+    if (!tw_lower_unpacked(node, arena, &portable, &diag))
+        fail_msg("%s: %s", node->op->name, diag.message);
+    if (!tw_lower_native(target, node, &portable, arena, &l, &aliases))
+        accepted = attack(node, &l, state, tries);
     tw_arena_free(arena);
     return accepted;
 }

@@ -5,10 +5,14 @@
 #ifndef TW_TESTS_SUPPORT_HOSTILE_H
 #define TW_TESTS_SUPPORT_HOSTILE_H
 
-#include "graph/graph.h"
+#include "backends/backend.h"
 
 /* `tries` mutations of the node's call (its inputs have data). The number that the check accepted
  * and that were run. Needs the support of operate.h. */
 int tw_hostile_calls(const tw_node *node, uint64_t *state, int tries);
+
+/* The same by a back end's kernel; -1: the back end declines. */
+int tw_hostile_native_calls(const tw_node *node, const tw_target *target, uint64_t *state,
+                            int tries);
 
 #endif

@@ -42,6 +42,23 @@ static void run_sample(tw_node *node, tw_arena *arena, void *user)
     tally->of[node->op->code] = 1;
 }
 
+void tw_native_each_sample(const tw_target *target, void (*visit)(tw_node *, tw_arena *, void *),
+                           void *user)
+{
+    tw_arena *arena = tw_arena_new();
+    tw_diag diag = {0};
+    for (int i = 0; i < tw_op_count; i++)
+        if (tw_backend_has(target->backend, tw_ops[i]))
+            tw_each_sample(tw_ops[i], visit, user);
+    void *text;
+    size_t bytes;
+    if (tw_read_file(arena, "tests/data/native-samples.txt", 1 << 20, &text, &bytes, &diag))
+        tw_each_graph(tw_strndup(arena, text, bytes), visit, user);
+    else
+        fail_msg("%s", diag.message);
+    tw_arena_free(arena);
+}
+
 int tw_native_samples(const char *name)
 {
     tw_arena *arena = tw_arena_new();
@@ -50,14 +67,7 @@ int tw_native_samples(const char *name)
     assert_true(tw_target_parse(arena, name, strlen(name), &target, &diag));
     tw_tally tally = {.target = &target};
     int operators = 0;
-    for (int i = 0; i < tw_op_count; i++)
-        if (tw_backend_has(target.backend, tw_ops[i]))
-            tw_each_sample(tw_ops[i], run_sample, &tally);
-    void *text;
-    size_t bytes;
-    if (!tw_read_file(arena, "tests/data/native-samples.txt", 1 << 20, &text, &bytes, &diag))
-        fail_msg("%s", diag.message);
-    tw_each_graph(tw_strndup(arena, text, bytes), run_sample, &tally);
+    tw_native_each_sample(&target, run_sample, &tally);
     print_message("%s: %d samples in %d banded runs, %d declined:", name, tally.taken, tally.banded,
                   tally.declined);
     for (int i = 0; i < tw_op_count; i++)

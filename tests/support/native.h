@@ -9,6 +9,10 @@
  * of the portable kernels. The number of operators of which it took one. */
 int tw_native_samples(const char *name);
 
+/* Those nodes, of which it may decline some. */
+void tw_native_each_sample(const tw_target *target, void (*visit)(tw_node *, tw_arena *, void *),
+                           void *user);
+
 /* Operators that it has a kernel for. */
 int tw_native_operators(const tw_backend *backend);
 

@@ -96,9 +96,19 @@ static const tw_firmware_file *file_at(const char *path, size_t bytes)
 }
 
 /* Where a file of the tree stands in the firmware: everything below src/, so that one include path
- * serves all. */
+ * serves all. Adapters of a back end are named after the operators, as the portable kernels are; their
+ * folder's name goes into that of the file, for builds that put all objects in one folder. */
 static const char *place_of(const tw_making *m, const char *path)
 {
+    static const char backends[] = "src/backends/";
+    const size_t skip = strlen(backends);
+    const char *folder = path + skip;
+    const bool is_source = strcmp(path + strlen(path) - 2, ".c") == 0;
+    if (is_source && strncmp(path, backends, skip) == 0 && strchr(folder, '/')) {
+        const int length = (int)strcspn(folder, "/");
+        return tw_format(m->arena, "%s%.*s/%.*s_%s", backends, length, folder, length, folder,
+                         folder + length + 1);
+    }
     return tw_format(m->arena, "src/%s", strchr(path, '/') + 1);
 }
 
