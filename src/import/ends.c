@@ -23,6 +23,24 @@ static void drop(tw_value **values, int *count, int at)
     --*count;
 }
 
+void tw_rename_value(tw_graph *graph, tw_value *value, const char *name)
+{
+    name = tw_strdup(graph->arena, name);
+    if (strcmp(value->name, name) == 0 || value->is_input || value->is_state)
+        return;
+    for (int i = 0; i < graph->value_count; i++) {
+        tw_value *other = graph->values[i];
+        if (strcmp(other->name, name) != 0)
+            continue;
+        if (other->is_input || other->is_output || other->is_state)
+            return;
+        other->name = value->name;
+        value->name = name;
+        return;
+    }
+    value->name = tw_unique_name(graph, name);
+}
+
 /* ---- inputs that never change ---- */
 
 void tw_fix_input(tw_graph *graph, tw_value *input, const void *data)

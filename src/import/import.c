@@ -27,7 +27,6 @@ static const struct {
     const char *what;
 } strangers[] = {
     {0, "TWPL", "a plan that is compiled already"},
-    {0, "\x89HDF", "an HDF5 file (Keras .h5)"},
     {0, "PK\x03\x04", "a zip archive that holds no model"},
     {0, "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46",
      "weights in PyTorch's old format, without a program (save one with torch.export or "

@@ -32,6 +32,10 @@ tw_graph *tw_import(tw_arena *arena, const char *path, const tw_import_options *
 tw_graph *tw_import_bytes(tw_arena *arena, const void *data, size_t bytes, const char *path,
                           const tw_import_options *options, const char **format, tw_diag *diag);
 
+/* The value, an output to be, gets the name that the model has for it, and whoever had that another one.
+ * Inputs and states keep their own. */
+void tw_rename_value(tw_graph *graph, tw_value *value, const char *name);
+
 /* Where the options (null: none) give this input a value, it becomes a constant. Importers ask as soon
  * as they have made an input. */
 bool tw_fix_given_input(tw_graph *graph, tw_value *input, const tw_import_options *options,

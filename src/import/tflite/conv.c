@@ -1,4 +1,5 @@
 /* Convolutions. */
+#include "import/padding.h"
 #include "import/tflite/tflite.h"
 
 /* A bias in units of the sums, whatever its own scale says: the kernels take it so. One of int16
@@ -103,13 +104,10 @@ bool tw_tfl_transposed_axis(tw_tfl_node *n, int64_t x, int64_t extent, int paddi
     if (stride < 1 || extent < 1 || x < 1)
         return TW_TFL_FAIL(n, "stride %lld, %lld elements in and %lld out on spatial axis %d",
                            (long long)stride, (long long)x, (long long)extent, i);
-    int64_t steps = padding == TW_TFL_PADDING_SAME ? (extent + stride - 1) / stride
-                                                   : (extent + stride - kernel) / stride;
-    int64_t total = (steps - 1) * stride + kernel - extent;
-    window->begin[i] = total > 0 ? total / 2 : 0;
-    int64_t rest = (x - 1) * stride + kernel - window->begin[i] - extent;
-    window->end[i] = rest > 0 ? rest : 0;
-    *added = rest < 0 ? -rest : 0;
+    tw_pads pads = tw_transposed_pads(x, extent, stride, kernel, padding == TW_TFL_PADDING_SAME);
+    window->begin[i] = pads.begin;
+    window->end[i] = pads.end;
+    *added = pads.added;
     return true;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "import/tflite/flexbuffer.h"
+#include "import/padding.h"
 #include "import/tflite/tflite.h"
 
 enum {
@@ -256,23 +257,18 @@ bool tw_tfl_activation(tw_tfl_node *n, int activation, tw_clamp *clamp)
 
 /* --- windows ----------------------------------------------------------------------------------- */
 
-/* SAME: as many results as strides fit the input, the padding halved, the odd one behind. */
 static bool pad_axis(tw_tfl_node *n, int64_t extent, int padding, tw_tfl_window *w, int k)
 {
     if (w->stride[k] < 1 || w->dilation[k] < 1 || w->kernel[k] < 1)
         return TW_TFL_FAIL(n, "kernel %lld, stride %lld, dilation %lld: all must be positive",
                            (long long)w->kernel[k], (long long)w->stride[k],
                            (long long)w->dilation[k]);
-    w->begin[k] = w->end[k] = 0;
-    if (padding == TW_TFL_PADDING_VALID)
-        return true;
-    int64_t out = (extent + w->stride[k] - 1) / w->stride[k];
-    int64_t span = (w->kernel[k] - 1) * w->dilation[k] + 1;
-    int64_t pads = (out - 1) * w->stride[k] + span - extent;
-    if (out > 0 && pads > 0) {
-        w->begin[k] = pads / 2;
-        w->end[k] = pads - pads / 2;
-    }
+    const int64_t span = (w->kernel[k] - 1) * w->dilation[k] + 1;
+    tw_pads pads = {0, 0, 0};
+    if (padding == TW_TFL_PADDING_SAME)
+        pads = tw_same_pads(extent, w->stride[k], span);
+    w->begin[k] = pads.begin;
+    w->end[k] = pads.end;
     return true;
 }
 

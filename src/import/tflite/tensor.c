@@ -313,26 +313,6 @@ bool tw_tfl_inputs(tw_tfl_import *import)
     return true;
 }
 
-/* The value gets the name, and whoever had it another one. */
-static void rename_value(tw_tfl_import *import, tw_value *value, const char *name)
-{
-    tw_graph *graph = import->b.graph;
-    name = tw_strdup(import->b.arena, name);
-    if (strcmp(value->name, name) == 0 || value->is_input || value->is_state)
-        return;
-    for (int i = 0; i < graph->value_count; i++) {
-        tw_value *other = graph->values[i];
-        if (strcmp(other->name, name) != 0)
-            continue;
-        if (other->is_input || other->is_output || other->is_state)
-            return;
-        other->name = value->name;
-        value->name = name;
-        return;
-    }
-    value->name = tw_unique_name(graph, name);
-}
-
 static bool add_output(tw_tfl_import *import, uint32_t index)
 {
     int32_t at = import->subgraph->out[index];
@@ -351,7 +331,7 @@ static bool add_output(tw_tfl_import *import, uint32_t index)
         value = requantize(import, value, TW_U8, 128);
     if (!value)
         return false;
-    rename_value(import, value, name);
+    tw_rename_value(import->b.graph, value, name);
     tw_graph_output(import->b.graph, value);
     return true;
 }

@@ -1,0 +1,425 @@
+/* Recurrent layers: the three of Keras, cells in an RNN, both directions, layers at every step. A layer is
+ * a node of the IR; cells on top of each other are layers on top of each other, since nothing of a step
+ * goes back down. What a stateful layer ends with is a state, which it begins the next run with. */
+#include "ops/recurrent.h"
+
+#include <string.h>
+
+#include "import/keras/keras.h"
+#include "ops/lstm.h"
+
+enum { MOST_STATES = TW_KR_MOST_OUT - 1, MOST_UNITS = 1 << 20, RNN = 1, GRU = 3, LSTM = 4 };
+
+/* What a layer gives: all steps, the last one, and what it ends with, cell by cell. */
+typedef struct outcome {
+    tw_value *steps, *last;
+    tw_value *state[MOST_STATES];
+    int state_count;
+} outcome;
+
+/* A layer in the making. */
+typedef struct layer {
+    tw_kr_node *n;  /* for messages, with the layer's or cell's configuration */
+    tw_value **begin; /* the states it begins with, or null */
+    bool stateful;
+    const char *label; /* of its states */
+} layer;
+
+/* --- a cell ------------------------------------------------------------------------------------ */
+
+/* The activation by `key` for function `at` of the operator. */
+static bool set_function(tw_kr_node *n, const char *key, const char *otherwise, int at,
+                         int32_t *function, tw_recurrent_attributes *a)
+{
+    static const struct {
+        const char *name;
+        int function;
+        float alpha;
+    } known[] = {
+        {"sigmoid", TW_ACTIVATION_SIGMOID, 1},   {"tanh", TW_ACTIVATION_TANH, 1},
+        {"relu", TW_ACTIVATION_RELU, 1},         {"linear", TW_ACTIVATION_AFFINE, 1},
+        {"hard_sigmoid", TW_ACTIVATION_HARD_SIGMOID, 0.2f}, {"elu", TW_ACTIVATION_ELU, 1},
+        {"softsign", TW_ACTIVATION_SOFTSIGN, 1}, {"softplus", TW_ACTIVATION_SOFTPLUS, 1},
+        {"leaky_relu", TW_ACTIVATION_LEAKY_RELU, 0.2f},
+    };
+    const json_t *value = tw_kr_get(n, key);
+    const char *name = json_is_object(value)
+                           ? tw_kr_or_empty(json_string_value(json_object_get(value, "config")))
+                           : tw_kr_word(n, key, value ? "" : json_object_get(n->config, key) ? "linear" : otherwise);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].name, name) == 0) {
+            const bool hard = known[i].function == TW_ACTIVATION_HARD_SIGMOID;
+            *function = known[i].function;
+            a->alpha.v[at] = hard && n->import->version >= 3 ? 1.0f / 6.0f : known[i].alpha;
+            a->beta.v[at] = hard ? 0.5f : 0;
+            a->alpha.count = a->beta.count = 3;
+            return true;
+        }
+    return TW_KR_UNSUPPORTED(n, "the %s '%.40s' is not supported inside a recurrent layer", key, name);
+}
+
+/* [I, G * O] to [G, O, I]. */
+static tw_value *gates_first(tw_kr_node *n, tw_value *w, int64_t gates, int64_t units)
+{
+    static const int64_t perm[] = {1, 2, 0};
+    if (!w)
+        return NULL;
+    w = tw_build_reshape(n->b, w, 3, (int64_t[]){w->shape.dim[0], gates, units});
+    return w ? tw_build_weight(n->b, w, perm, 0, NULL) : NULL;
+}
+
+/* Keras's i, f, c, o as PeepholeLstm has them: i, o, f, c. */
+static tw_value *reordered(tw_kr_node *n, tw_value *v, int axis)
+{
+    static const int order[] = {0, 3, 1, 2};
+    tw_value *parts[LSTM];
+    for (int i = 0; i < LSTM; i++)
+        if (!v || !(parts[i] = tw_build_slice(n->b, v, axis, order[i], 1, 1)))
+            return NULL;
+    return tw_build_concat(n->b, parts, LSTM, axis);
+}
+
+/* Both parts of a bias, the recurrent one 0 where there is none: [2, G, O]. */
+static tw_value *two_parts(tw_kr_node *n, tw_value *bias, int64_t gates, int64_t units)
+{
+    const int32_t dim[] = {1, (int32_t)gates, (int32_t)units};
+    if (!bias || bias->shape.rank == 2)
+        return bias ? tw_build_reshape(n->b, bias, 3, (int64_t[]){2, gates, units}) : NULL;
+    tw_value *parts[] = {tw_build_reshape(n->b, bias, 3, (int64_t[]){1, gates, units}),
+                         tw_build_full(n->b, tw_shape_of(TW_F32, 3, dim), 0)};
+    return parts[0] && parts[1] ? tw_build_concat(n->b, parts, 2, 0) : NULL;
+}
+
+typedef struct cell {
+    int gates;
+    int64_t units;
+    tw_value *w, *r, *bias;
+    tw_recurrent_attributes a;
+} cell;
+
+static const tw_opdef *operator_of(const cell *c, bool plain)
+{
+    return tw_op_by_name(c->gates == LSTM ? (plain ? "Lstm" : "PeepholeLstm")
+                         : c->gates == GRU ? "Gru"
+                                           : "Rnn");
+}
+
+static bool read_cell(tw_kr_node *n, tw_kr_store *store, const tw_value *x, cell *c)
+{
+    const int64_t in = x->shape.dim[2];
+    c->units = tw_kr_int(n, "units", 0);
+    if (c->units < 1 || c->units > MOST_UNITS)
+        return TW_KR_FAIL(n, "it has %lld units", (long long)c->units);
+    const int64_t all = c->gates * c->units;
+    tw_attributes_default(operator_of(c, false), &c->a);
+    const bool fits = c->gates == RNN
+                          ? set_function(n, "activation", "tanh", 1, &c->a.g, &c->a)
+                          : set_function(n, "recurrent_activation", "sigmoid", 0, &c->a.f, &c->a) &&
+                                set_function(n, "activation", "tanh", 1, &c->a.g, &c->a) &&
+                                set_function(n, "activation", "tanh", 2, &c->a.h, &c->a);
+    if (!fits)
+        return false;
+    c->a.linear_before_reset = c->gates == GRU && tw_kr_flag(n, "reset_after", false);
+    c->w = tw_kr_variable(n, store, 0, "kernel", 2, (int64_t[]){in, all});
+    c->r = tw_kr_variable(n, store, 1, "recurrent_kernel", 2, (int64_t[]){c->units, all});
+    c->bias = NULL;
+    if (tw_kr_flag(n, "use_bias", true)) {
+        const int64_t two[] = {2, all};
+        const bool apart = c->a.linear_before_reset;
+        c->bias = tw_kr_variable(n, store, 2, "bias", apart ? 2 : 1, apart ? two : &all);
+    }
+    return n->b->diag->code == TW_CODE_OK;
+}
+
+static bool run_cell(tw_kr_node *n, cell *c, tw_value *x, tw_value **begin, tw_value *results[3])
+{
+    const bool plain = c->gates == LSTM && c->a.f == TW_ACTIVATION_SIGMOID &&
+                       c->a.g == TW_ACTIVATION_TANH && c->a.h == TW_ACTIVATION_TANH;
+    static const tw_lstm_attributes none = {0};
+    tw_value *w = gates_first(n, c->w, c->gates, c->units), *bias = NULL;
+    tw_value *r = gates_first(n, c->r, c->gates, c->units);
+    if (c->bias)
+        bias = plain ? tw_build_reshape(n->b, c->bias, 2, (int64_t[]){LSTM, c->units})
+                     : two_parts(n, c->bias, c->gates, c->units);
+    if (c->gates == LSTM && !plain) {
+        w = reordered(n, w, 0);
+        r = reordered(n, r, 0);
+        bias = c->bias ? reordered(n, bias, 1) : NULL;
+    }
+    if (!w || !r || (c->bias && !bias))
+        return false;
+    tw_value *h0 = begin ? begin[0] : NULL, *c0 = begin && c->gates == LSTM ? begin[1] : NULL;
+    tw_value *short_list[] = {x, w, r, bias, h0, c0};
+    tw_value *full_list[TW_RECURRENT_OPERANDS] = {x, w, r, bias, NULL, h0, c0, NULL};
+    const int count = plain ? 6 : c->gates == LSTM ? TW_RECURRENT_OPERANDS : TW_RECURRENT_C0;
+    tw_node *node = tw_graph_node(n->b->graph, operator_of(c, plain), n->b->node,
+                                  plain ? short_list : full_list, count, c->gates == LSTM ? 3 : 2,
+                                  NULL, plain ? (const void *)&none : &c->a, n->b->diag);
+    for (int i = 0; node && i < node->out_count; i++)
+        results[i] = node->out[i];
+    return node != NULL;
+}
+
+/* --- a layer ----------------------------------------------------------------------------------- */
+
+static int gates_of(const char *class)
+{
+    const size_t length = strlen(class), suffix = sizeof "Cell" - 1;
+    const bool is_cell = length > suffix && strcmp(class + length - suffix, "Cell") == 0;
+    const size_t own = is_cell ? length - suffix : length;
+    static const struct {
+        const char *name;
+        int gates;
+    } kinds[] = {{"SimpleRNN", RNN}, {"GRU", GRU}, {"LSTM", LSTM}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strlen(kinds[i].name) == own && memcmp(kinds[i].name, class, own) == 0)
+            return kinds[i].gates;
+    return 0;
+}
+
+/* A state of the network in a begin's place; what it becomes is set when the layer is there. */
+static tw_value *make_state(layer *l, int i, int64_t batch, int64_t units)
+{
+    const int32_t dim[] = {(int32_t)batch, (int32_t)units};
+    return tw_graph_state(l->n->b->graph,
+                          tw_format(l->n->b->arena, "%s/state_%d", l->label, i),
+                          tw_shape_of(TW_F32, 2, dim), NULL);
+}
+
+/* One cell over all steps: x becomes its hidden states. */
+static bool add_cell(layer *l, const json_t *config, const char *class, tw_kr_store *store,
+                     tw_value **x, outcome *out)
+{
+    tw_kr_node own = *l->n;
+    tw_value *begin[2] = {NULL}, *results[3] = {NULL};
+    cell c = {.gates = gates_of(class)};
+    own.config = config;
+    if (c.gates == 0)
+        return TW_KR_UNSUPPORTED(l->n,
+                                 "the cell '%.64s' is not one of Keras's own, and the file does not hold "
+                                 "the code of others",
+                                 class);
+    const int states = c.gates == LSTM ? 2 : 1;
+    if (out->state_count + states > MOST_STATES)
+        return TW_KR_UNSUPPORTED(l->n, "more than %d states", MOST_STATES);
+    if (!read_cell(&own, store, *x, &c))
+        return false;
+    for (int i = 0; i < states; i++) {
+        begin[i] = l->begin ? l->begin[out->state_count + i] : NULL;
+        if (l->stateful && !l->begin)
+            begin[i] = make_state(l, out->state_count + i, (*x)->shape.dim[0], c.units);
+    }
+    if (!run_cell(&own, &c, *x, begin, results))
+        return false;
+    *x = results[0];
+    out->last = results[1];
+    for (int i = 0; i < states; i++) {
+        if (l->stateful && !l->begin &&
+            !tw_graph_state_next(own.b->graph, begin[i], results[1 + i], own.b->diag))
+            return false;
+        out->state[out->state_count++] = results[1 + i];
+    }
+    return true;
+}
+
+static tw_value *reversed(tw_kr_node *n, tw_value *x)
+{
+    return x ? tw_build_slice(n->b, x, 1, x->shape.dim[1] - 1, x->shape.dim[1], -1) : NULL;
+}
+
+/* The layer's cell, or its cells from the bottom up. */
+static bool add_cells(layer *l, const json_t *record, tw_kr_store *store, tw_value *x, outcome *out)
+{
+    tw_kr_import *import = l->n->import;
+    const json_t *config = tw_kr_config(record), *cells;
+    const char *class = tw_kr_class(record);
+    store = tw_kr_child(import, store, "cell");
+    if (strcmp(class, "RNN") == 0) {
+        record = json_object_get(config, "cell");
+        config = tw_kr_config(record);
+        class = tw_kr_class(record);
+    }
+    if (strcmp(class, "StackedRNNCells") != 0) {
+        if (!add_cell(l, config, class, store, &x, out))
+            return false;
+    } else {
+        cells = json_object_get(config, "cells");
+        tw_kr_store *folder = tw_kr_child(import, store, "cells");
+        tw_kr_store **stores = tw_kr_cells(import, folder, cells);
+        for (size_t i = 0; i < json_array_size(cells); i++) {
+            const json_t *own = json_array_get(cells, i);
+            if (!add_cell(l, tw_kr_config(own), tw_kr_class(own), stores[i], &x, out))
+                return false;
+        }
+    }
+    out->steps = x;
+    return out->last != NULL;
+}
+
+/* A stateful layer has its states once, however often it is called. */
+static bool claim(layer *l)
+{
+    tw_map *shared = &l->n->b->shared;
+    if (tw_map_get(shared, l->label))
+        return TW_KR_UNSUPPORTED(l->n, "a stateful layer that is called twice is not supported");
+    tw_map_put(l->n->b->arena, shared, l->label, l->n->b);
+    return true;
+}
+
+/* A recurrent layer by its record. back: turned round, whatever it says itself. */
+static bool run_layer(tw_kr_node *n, const json_t *record, tw_kr_store *store, bool back,
+                      const char *label, tw_value **begin, outcome *out)
+{
+    tw_kr_node own = *n;
+    tw_value *x = tw_kr_real_value(n, n->in_count ? n->in[0] : NULL);
+    own.config = tw_kr_config(record);
+    layer l = {&own, begin, tw_kr_flag(&own, "stateful", false), label};
+    *out = (outcome){.steps = NULL};
+    if (!x || x->shape.rank != 3)
+        return TW_KR_FAIL(n, "its input must be batch, steps and features");
+    if (tw_kr_flag(&own, "time_major", false))
+        return TW_KR_UNSUPPORTED(n, "time_major is not supported; put a Permute in front");
+    if (tw_kr_argument_of(n, -1, "mask"))
+        return TW_KR_UNSUPPORTED(n, "a mask is not supported: every step counts");
+    if (l.stateful && !claim(&l))
+        return false;
+    if (back)
+        x = reversed(n, x);
+    return x && add_cells(&l, record, store, x, out);
+}
+
+/* The tensors of initial_state, or those behind the first input: null where there are none. */
+static tw_value **begin_of(tw_kr_node *n, int *count)
+{
+    const tw_kr_argument *a = tw_kr_argument_of(n, n->import->version >= 3 ? 1 : -1, "initial_state");
+    *count = a ? a->count : n->in_count > 1 ? n->in_count - 1 : 0;
+    return *count == 0 ? NULL : a ? a->value : n->in + 1;
+}
+
+/* States that the layer will ask for: one a cell, two of an LSTM. */
+static int states_of(const json_t *record)
+{
+    const json_t *own = json_object_get(tw_kr_config(record), "cell");
+    const json_t *cells = json_object_get(tw_kr_config(own), "cells");
+    int count = 0;
+    if (!own)
+        return gates_of(tw_kr_class(record)) == LSTM ? 2 : 1;
+    if (!cells)
+        return gates_of(tw_kr_class(own)) == LSTM ? 2 : 1;
+    for (size_t i = 0; i < json_array_size(cells); i++)
+        count += gates_of(tw_kr_class(json_array_get(cells, i))) == LSTM ? 2 : 1;
+    return count;
+}
+
+static bool check_begin(tw_kr_node *n, const json_t *record, int count)
+{
+    const int wanted = states_of(record);
+    return count == 0 || count == wanted ||
+           TW_KR_FAIL(n, "it is given %d initial states, it has %d", count, wanted);
+}
+
+static bool set_states(tw_kr_node *n, const outcome *out)
+{
+    for (int i = 0; i < out->state_count; i++)
+        if (!tw_kr_set(n, out->state[i]))
+            return false;
+    return true;
+}
+
+bool tw_kr_op_recurrent(tw_kr_node *n)
+{
+    json_t *record = json_pack("{s:s, s:O}", "class_name", n->op, "config", n->config);
+    outcome out;
+    int count;
+    tw_value **begin = begin_of(n, &count);
+    bool ok = record && check_begin(n, record, count) &&
+              run_layer(n, record, n->store, tw_kr_flag(n, "go_backwards", false), n->name, begin, &out);
+    json_decref(record);
+    return ok && tw_kr_set(n, tw_kr_flag(n, "return_sequences", false) ? out.steps : out.last) &&
+           (!tw_kr_flag(n, "return_state", false) || set_states(n, &out));
+}
+
+/* --- both directions --------------------------------------------------------------------------- */
+
+static bool merge(tw_kr_node *n, tw_value *forward, tw_value *backward)
+{
+    static const struct {
+        const char *mode, *op;
+    } modes[] = {{"sum", "Add"}, {"mul", "Mul"}, {"ave", "Add"}};
+    tw_value *parts[] = {forward, backward};
+    if (!forward || !backward)
+        return false;
+    if (!tw_kr_get(n, "merge_mode") && json_object_get(n->config, "merge_mode"))
+        return tw_kr_set(n, forward) && tw_kr_set(n, backward);
+    const char *mode = tw_kr_word(n, "merge_mode", "concat");
+    if (strcmp(mode, "concat") == 0)
+        return tw_kr_set(n, tw_build_concat(n->b, parts, 2, forward->shape.rank - 1));
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        if (strcmp(mode, modes[i].mode) != 0)
+            continue;
+        tw_value *y = tw_build2(n->b, modes[i].op, forward, backward, NULL);
+        if (y && strcmp(mode, "ave") == 0)
+            y = tw_build2(n->b, "Mul", y, tw_kr_scalar(n, 0.5), NULL);
+        return tw_kr_set(n, y);
+    }
+    return TW_KR_UNSUPPORTED(n, "merge_mode '%.40s' is not known", mode);
+}
+
+bool tw_kr_op_bidirectional(tw_kr_node *n)
+{
+    const json_t *record = tw_kr_get(n, "layer"), *other = tw_kr_get(n, "backward_layer");
+    const json_t *config = tw_kr_config(record);
+    const bool turned = json_is_true(json_object_get(config, "go_backwards"));
+    const bool sequences = json_is_true(json_object_get(config, "return_sequences"));
+    outcome forward, backward;
+    int count;
+    tw_value **begin = begin_of(n, &count);
+    if (!tw_kr_find_layer(tw_kr_class(record)) ||
+        tw_kr_find_layer(tw_kr_class(record))->import != tw_kr_op_recurrent)
+        return TW_KR_UNSUPPORTED(n, "the layer in it, '%.64s', is not one that is supported",
+                                 tw_kr_class(record));
+    if (count % 2 != 0 || !check_begin(n, record, count / 2) ||
+        !check_begin(n, other ? other : record, count / 2))
+        return count % 2 != 0 ? TW_KR_FAIL(n, "it is given %d initial states", count) : false;
+    const char *names[] = {tw_format(n->b->arena, "%s/forward", n->name),
+                           tw_format(n->b->arena, "%s/backward", n->name)};
+    if (!run_layer(n, record, tw_kr_child(n->import, n->store, "forward_layer"), turned, names[0],
+                   begin, &forward) ||
+        !run_layer(n, other ? other : record, tw_kr_child(n->import, n->store, "backward_layer"),
+                   !turned, names[1], begin ? begin + count / 2 : NULL, &backward))
+        return false;
+    tw_value *back = sequences ? reversed(n, backward.steps) : backward.last;
+    return merge(n, sequences ? forward.steps : forward.last, back) &&
+           (!json_is_true(json_object_get(config, "return_state")) ||
+            (set_states(n, &forward) && set_states(n, &backward)));
+}
+
+/* --- at every step ----------------------------------------------------------------------------- */
+
+/* Steps become batch; a Dense takes them as they are. */
+bool tw_kr_op_time_distributed(tw_kr_node *n)
+{
+    const json_t *record = tw_kr_get(n, "layer");
+    tw_kr_store *store = tw_kr_child(n->import, n->store, "layer");
+    tw_value *x = tw_kr_in(n, 3, TW_MAX_RANK);
+    int64_t dim[TW_MAX_RANK];
+    if (!x)
+        return false;
+    if (strcmp(tw_kr_class(record), "Dense") == 0)
+        return tw_kr_set(n, tw_kr_inner(n, record, store, x));
+    const int64_t batch = x->shape.dim[0], steps = x->shape.dim[1];
+    dim[0] = batch * steps;
+    for (int i = 2; i < x->shape.rank; i++)
+        dim[i - 1] = x->shape.dim[i];
+    if (dim[0] > INT32_MAX)
+        return TW_KR_FAIL(n, "batch and steps are too many");
+    x = tw_build_reshape(n->b, x, x->shape.rank - 1, dim);
+    x = x ? tw_kr_inner(n, record, store, x) : NULL;
+    if (!x || x->shape.rank == TW_MAX_RANK || x->shape.rank < 1)
+        return x ? TW_KR_UNSUPPORTED(n, "a result of more than six axes") : false;
+    dim[0] = batch;
+    dim[1] = steps;
+    for (int i = 1; i < x->shape.rank; i++)
+        dim[i + 1] = x->shape.dim[i];
+    return tw_kr_set(n, tw_build_reshape(n->b, x, x->shape.rank + 1, dim));
+}

@@ -1,0 +1,46 @@
+/* Whole Keras networks against goldens: whole, and with every step split into random bands, which must not
+ * change a bit. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "support/model_folder.h"
+
+static void networks(void **state)
+{
+    (void)state;
+    tw_arena *arena = tw_arena_new();
+    const char *data = tw_test_data(arena, "models/keras-h5");
+    int passed = 0;
+    if (!data) {
+        tw_arena_free(arena);
+        skip();
+    }
+    const char *root = tw_format(arena, "%s/models/keras-h5", data);
+    for (const char **name = tw_test_folders(arena, root); *name; name++) {
+        tw_arena *own = tw_arena_new();
+        tw_model_folder folder;
+        const char *path = tw_format(own, "%s/%s", root, *name);
+        FILE *golden = fopen(tw_format(own, "%s/io.tsv", path), "r");
+        if (golden) { /* some have none */
+            fclose(golden);
+            tw_model_folder_read(own, path, "model.h5", &folder);
+            tw_model_folder_must_pass(own, &folder, (tw_tolerance){1e-4, 1e-5, 0});
+            passed++;
+        }
+        tw_arena_free(own);
+    }
+    printf("networks: %d equal to their goldens\n", passed);
+    assert_true(passed > 0);
+    tw_arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(networks)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
