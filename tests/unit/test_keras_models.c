@@ -1,4 +1,6 @@
-/* Whole Keras networks against goldens: whole, and with every step split into random bands, which must not
+/* Keras models: whole networks against goldens, and small ones that together have every supported layer,
+ * as two versions of Keras save them, in both containers, against what Keras computes
+ * (scripts/fixtures/keras_layers.py). Whole, and with every step split into random bands, which must not
  * change a bit. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/cases.h"
 #include "support/model_folder.h"
 
 static void networks(void **state)
@@ -39,8 +42,23 @@ static void networks(void **state)
     tw_arena_free(arena);
 }
 
+static void run_folder(const char *folder, int least)
+{
+    tw_cases_result r = tw_cases_run(folder);
+    printf("%s: %d pass, %d unsupported, %d fail\n", folder, r.passed, r.refused, r.failed);
+    assert_int_equal(r.failed, 0);
+    assert_int_equal(r.refused, 0);
+    assert_true(r.passed >= least);
+}
+
+static void layers(void **state)
+{
+    (void)state;
+    run_folder("tests/data/keras", 72);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(networks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(networks), cmocka_unit_test(layers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

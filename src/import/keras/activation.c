@@ -72,7 +72,8 @@ static tw_value *tanh_shrink(tw_kr_node *n, tw_value *x)
 static tw_value *squareplus(tw_kr_node *n, tw_value *x)
 {
     tw_value *root = with(n, "Add", tw_build1(n->b, "Square", x, NULL), 4);
-    return with(n, "Mul", both(n, "Add", x, root ? tw_build1(n->b, "Sqrt", root, NULL) : NULL), 0.5);
+    return with(n, "Mul", both(n, "Add", x, root ? tw_build1(n->b, "Sqrt", root, NULL) : NULL),
+                0.5);
 }
 
 /* ((x + 1) / 2)^2 between -1 and 1, 0 below, x above: the square up to 1, and what x has beyond. */
@@ -89,7 +90,8 @@ static tw_value *glu(tw_kr_node *n, tw_value *x)
 {
     const int axis = x->shape.rank - 1, half = x->shape.rank ? x->shape.dim[axis] / 2 : 0;
     if (half < 1 || x->shape.dim[axis] % 2 != 0) {
-        TW_KR_FAIL(n, "glu halves an axis of %d elements", x->shape.rank ? (int)x->shape.dim[axis] : 0);
+        TW_KR_FAIL(n, "glu halves an axis of %d elements",
+                   x->shape.rank ? (int)x->shape.dim[axis] : 0);
         return NULL;
     }
     tw_value *gate = tw_build_slice(n->b, x, axis, half, half, 1);
@@ -150,10 +152,11 @@ tw_value *tw_kr_function(tw_kr_node *n, const char *name, tw_value *x)
         settings[activations[i].numbers].name = NULL;
         return tw_build1(n->b, activations[i].op, x, settings);
     }
-    TW_KR_UNSUPPORTED(n,
-                      "the activation '%.64s' is not one of Keras's own that are supported; the file does "
-                      "not hold the code of others",
-                      name);
+    TW_KR_UNSUPPORTED(
+        n,
+        "the activation '%.64s' is not one of Keras's own that are supported; the file does "
+        "not hold the code of others",
+        name);
     return NULL;
 }
 
@@ -198,7 +201,8 @@ bool tw_kr_op_activation(tw_kr_node *n)
 bool tw_kr_op_relu_layer(tw_kr_node *n)
 {
     tw_value *x = real_in(n), *y = NULL;
-    const double slope = tw_kr_real(n, "negative_slope", 0), most = tw_kr_real(n, "max_value", INFINITY);
+    const double slope = tw_kr_real(n, "negative_slope", 0),
+                 most = tw_kr_real(n, "max_value", INFINITY);
     const double threshold = tw_kr_real(n, "threshold", 0);
     if (!x)
         return false;
@@ -228,9 +232,10 @@ bool tw_kr_op_slope(tw_kr_node *n)
 bool tw_kr_op_thresholded(tw_kr_node *n)
 {
     tw_value *x = real_in(n);
-    return x && tw_kr_set(n, tw_build1(n->b, "ThresholdedRelu", x,
-                                       TW_SETTINGS(tw_set_float(
-                                           "alpha", (float)tw_kr_real(n, "theta", 1)))));
+    return x &&
+           tw_kr_set(
+               n, tw_build1(n->b, "ThresholdedRelu", x,
+                            TW_SETTINGS(tw_set_float("alpha", (float)tw_kr_real(n, "theta", 1)))));
 }
 
 bool tw_kr_op_prelu(tw_kr_node *n)
@@ -247,8 +252,8 @@ bool tw_kr_op_prelu(tw_kr_node *n)
     for (int i = 0; i < count; i++)
         if (shared[i] > 0)
             dim[shared[i] - 1] = 1;
-    return tw_kr_set(n, both(n, "PRelu", x,
-                             tw_kr_variable(n, n->store, 0, "alpha", x->shape.rank - 1, dim)));
+    return tw_kr_set(
+        n, both(n, "PRelu", x, tw_kr_variable(n, n->store, 0, "alpha", x->shape.rank - 1, dim)));
 }
 
 /* Along several axes these are merged for the purpose: they must stand side by side. */
@@ -260,7 +265,8 @@ bool tw_kr_op_softmax_layer(tw_kr_node *n)
     if (count < 1)
         return false;
     if (tw_kr_argument_of(n, 1, "mask"))
-        return TW_KR_UNSUPPORTED(n, "a mask is not supported; add large negative numbers before it");
+        return TW_KR_UNSUPPORTED(n,
+                                 "a mask is not supported; add large negative numbers before it");
     int rank = 0;
     for (int i = 0; i < x->shape.rank; i++) {
         whole[i] = x->shape.dim[i];
@@ -274,5 +280,6 @@ bool tw_kr_op_softmax_layer(tw_kr_node *n)
     if (count > 1)
         x = tw_build_reshape(n->b, x, rank, dim);
     x = x ? tw_build1(n->b, "Softmax", x, TW_SETTINGS(tw_set_int("axis", axes[0]))) : NULL;
-    return tw_kr_set(n, x && count > 1 ? tw_build_reshape(n->b, x, n->in[0]->shape.rank, whole) : x);
+    return tw_kr_set(n,
+                     x && count > 1 ? tw_build_reshape(n->b, x, n->in[0]->shape.rank, whole) : x);
 }

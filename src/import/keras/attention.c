@@ -37,8 +37,9 @@ static tw_value *add(tw_kr_node *n, tw_value *scores, tw_value *more)
 
 static tw_value *product(tw_kr_node *n, tw_value *a, tw_value *b, bool transpose)
 {
-    return a && b ? tw_build2(n->b, "MatMul", a, b, TW_SETTINGS(tw_set_int("transpose_b", transpose)))
-                  : NULL;
+    return a && b
+               ? tw_build2(n->b, "MatMul", a, b, TW_SETTINGS(tw_set_int("transpose_b", transpose)))
+               : NULL;
 }
 
 /* The scores weighed, and the values by them: result 0, and 1 where the scores are asked for. */
@@ -100,7 +101,8 @@ static tw_value *additive_scores(tw_kr_node *n, tw_value *q, tw_value *k)
 bool tw_kr_op_attention(tw_kr_node *n)
 {
     if (n->in_count < 2 || n->in_count > 3)
-        return TW_KR_FAIL(n, "it is called with %d tensors, it takes query, value and at most a key",
+        return TW_KR_FAIL(n,
+                          "it is called with %d tensors, it takes query, value and at most a key",
                           n->in_count);
     tw_value *q = n->in[0], *v = n->in[1], *k = n->in[n->in_count - 1];
     if (q->shape.rank != 3 || v->shape.rank != 3 || k->shape.rank != 3)
@@ -118,7 +120,8 @@ bool tw_kr_op_attention(tw_kr_node *n)
 /* --- in heads ---------------------------------------------------------------------------------- */
 
 /* x [N, T, D] by a kernel [D, heads, size] to [N, T, heads, size], and the heads in front of the steps. */
-static tw_value *project(tw_kr_node *n, const char *attribute, tw_value *x, int64_t heads, int64_t size)
+static tw_value *project(tw_kr_node *n, const char *attribute, tw_value *x, int64_t heads,
+                         int64_t size)
 {
     static const int64_t perm[] = {0, 2, 1, 3};
     tw_kr_store *store = tw_kr_child(n->import, n->store, attribute);
@@ -128,8 +131,7 @@ static tw_value *project(tw_kr_node *n, const char *attribute, tw_value *x, int6
                !(bias = tw_kr_variable(n, store, 1, attribute, 2, dim + 1))))
         return NULL;
     tw_value *y = tw_kr_product(n, x, w, 1, bias);
-    y = y ? tw_build_reshape(n->b, y, 4,
-                             (int64_t[]){x->shape.dim[0], x->shape.dim[1], heads, size})
+    y = y ? tw_build_reshape(n->b, y, 4, (int64_t[]){x->shape.dim[0], x->shape.dim[1], heads, size})
           : NULL;
     return y ? tw_build_transpose(n->b, y, 4, perm) : NULL;
 }
@@ -240,8 +242,8 @@ bool tw_kr_op_multi_head(tw_kr_node *n)
 bool tw_kr_op_grouped_query(tw_kr_node *n)
 {
     const int64_t size = tw_kr_int(n, "head_dim", 0);
-    const heads h = {tw_kr_int(n, "num_query_heads", 0), tw_kr_int(n, "num_key_value_heads", 0), size,
-                     size};
+    const heads h = {tw_kr_int(n, "num_query_heads", 0), tw_kr_int(n, "num_key_value_heads", 0),
+                     size, size};
     if (tw_kr_flag(n, "use_gate", false) || tw_kr_get(n, "sliding_window"))
         return TW_KR_UNSUPPORTED(n, "use_gate and sliding_window are not supported");
     return attend(n, &h);

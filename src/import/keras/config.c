@@ -50,9 +50,9 @@ int64_t tw_kr_int(const tw_kr_node *n, const char *key, int64_t otherwise)
 {
     const json_t *value = tw_kr_get(n, key);
     double real = json_is_real(value) ? json_real_value(value) : 0;
-    return json_is_integer(value)                   ? json_integer_value(value)
+    return json_is_integer(value)                     ? json_integer_value(value)
            : real != 0 && real > -1e15 && real < 1e15 ? (int64_t)real
-                                                    : otherwise;
+                                                      : otherwise;
 }
 
 double tw_kr_real(const tw_kr_node *n, const char *key, double otherwise)
@@ -86,7 +86,8 @@ int tw_kr_ints(tw_kr_node *n, const char *key, int most, bool spread, int64_t ot
     if (json_is_object(value))
         value = json_object_get(value, "items");
     size_t count = json_array_size(value);
-    bool sound = json_is_array(value) && count <= (size_t)most && (!spread || count == (size_t)most);
+    bool sound =
+        json_is_array(value) && count <= (size_t)most && (!spread || count == (size_t)most);
     for (size_t i = 0; sound && i < count; i++) {
         sound = json_is_integer(json_array_get(value, i));
         list[i] = json_integer_value(json_array_get(value, i));

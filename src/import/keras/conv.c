@@ -18,8 +18,8 @@ static bool read_window(tw_kr_node *n, int spatial, window *w)
         tw_kr_ints(n, "dilation_rate", spatial, true, 1, w->dilation) < 0)
         return false;
     for (int i = 0; i < spatial; i++)
-        if (w->kernel[i] < 1 || w->stride[i] < 1 || w->dilation[i] < 1 || w->kernel[i] > INT32_MAX ||
-            w->stride[i] > INT32_MAX || w->dilation[i] > INT32_MAX)
+        if (w->kernel[i] < 1 || w->stride[i] < 1 || w->dilation[i] < 1 ||
+            w->kernel[i] > INT32_MAX || w->stride[i] > INT32_MAX || w->dilation[i] > INT32_MAX)
             return TW_KR_FAIL(n, "kernel %lld, stride %lld, dilation %lld: all must be positive",
                               (long long)w->kernel[i], (long long)w->stride[i],
                               (long long)w->dilation[i]);
@@ -45,8 +45,8 @@ static bool pad(tw_kr_node *n, const tw_value *x, window *w)
 }
 
 /* extra: a setting of this operator's own. */
-static tw_value *convolve(tw_kr_node *n, const char *op, tw_value *x, tw_value *kernel, tw_value *bias,
-                          const window *w, tw_setting extra)
+static tw_value *convolve(tw_kr_node *n, const char *op, tw_value *x, tw_value *kernel,
+                          tw_value *bias, const window *w, tw_setting extra)
 {
     tw_value *in[] = {x, kernel, bias};
     const tw_setting settings[] = {tw_set_ints("stride", w->spatial, w->stride),
@@ -74,7 +74,8 @@ static bool finish(tw_kr_node *n, tw_value *y)
 /* Where the layer has a bias, variable i. False with a message where it is not there. */
 static bool bias_of(tw_kr_node *n, int i, int64_t count, tw_value **bias)
 {
-    *bias = tw_kr_flag(n, "use_bias", true) ? tw_kr_variable(n, n->store, i, "bias", 1, &count) : NULL;
+    *bias =
+        tw_kr_flag(n, "use_bias", true) ? tw_kr_variable(n, n->store, i, "bias", 1, &count) : NULL;
     return n->b->diag->code == TW_CODE_OK;
 }
 
@@ -119,8 +120,7 @@ static tw_value *by_channel(tw_kr_node *n, tw_value *x, tw_value *kernel, tw_val
     int64_t dim[4] = {w->kernel[0], w->kernel[1]};
     if (!kernel)
         return NULL;
-    dim[w->spatial] =
-        (int64_t)kernel->shape.dim[w->spatial] * kernel->shape.dim[w->spatial + 1];
+    dim[w->spatial] = (int64_t)kernel->shape.dim[w->spatial] * kernel->shape.dim[w->spatial + 1];
     kernel = tw_build_reshape(n->b, kernel, w->spatial + 1, dim);
     return convolve(n, "DepthwiseConv", x, kernel, bias, w, (tw_setting){.name = NULL});
 }
@@ -162,7 +162,8 @@ bool tw_kr_op_separable_conv(tw_kr_node *n)
     int64_t dim[4] = {1, 1};
     dim[spatial] = made;
     dim[spatial + 1] = filters;
-    tw_value *points = kernel ? tw_kr_variable(n, n->store, 1, "pointwise_kernel", spatial + 2, dim) : NULL;
+    tw_value *points =
+        kernel ? tw_kr_variable(n, n->store, 1, "pointwise_kernel", spatial + 2, dim) : NULL;
     if (!points || !bias_of(n, 2, filters, &bias))
         return false;
     tw_value *y = by_channel(n, x, kernel, NULL, &w);
@@ -183,11 +184,11 @@ static bool transposed_pads(tw_kr_node *n, const tw_value *x, window *w)
         const int64_t in = x->shape.dim[1 + i], stride = w->stride[i];
         const int64_t span = (w->kernel[i] - 1) * w->dilation[i] + 1;
         const int64_t most = span > stride ? span - stride : 0;
-        const int64_t extent =
-            has    ? (in - 1) * stride + span - (same ? span / 2 * 2 : 0) + given[i]
-            : same ? in * stride
-                   : in * stride + most;
-        if (extent < 1 || in < 1 || extent > INT32_MAX || (has && (given[i] < 0 || given[i] >= stride)))
+        const int64_t extent = has ? (in - 1) * stride + span - (same ? span / 2 * 2 : 0) + given[i]
+                               : same ? in * stride
+                                      : in * stride + most;
+        if (extent < 1 || in < 1 || extent > INT32_MAX ||
+            (has && (given[i] < 0 || given[i] >= stride)))
             return TW_KR_FAIL(n, "%lld elements in and %lld out on spatial axis %d", (long long)in,
                               (long long)extent, i);
         tw_pads pads = tw_transposed_pads(in, extent, stride, span, same);

@@ -82,8 +82,9 @@ static bool take_letters(tw_kr_node *n, const char **at, const char *until, int 
         }
         bool letter = (**at >= 'a' && **at <= 'z') || (**at >= 'A' && **at <= 'Z');
         if (!letter || count == TW_MAX_RANK || memchr(letters, **at, (size_t)count))
-            return TW_KR_UNSUPPORTED(n, "its equation is not of the kind that is supported: different "
-                                        "letters for the axes, such as abc,cd->abd");
+            return TW_KR_UNSUPPORTED(n,
+                                     "its equation is not of the kind that is supported: different "
+                                     "letters for the axes, such as abc,cd->abd");
         letters[count++] = **at;
     }
     *at += strlen(until) * (size_t)(**at != 0);
@@ -153,8 +154,9 @@ static bool arrange(tw_kr_node *n, const equation *e, char *x, char *w, char *y,
     *contracted = shared;
     int64_t unused[TW_MAX_RANK];
     return (kept + made <= TW_MAX_RANK && shared > 0 && find_letters(y, e->y, unused)) ||
-           TW_KR_UNSUPPORTED(n, "its equation sums over other axes than those that input and kernel "
-                                "share, or keeps one of these; neither is supported");
+           TW_KR_UNSUPPORTED(n,
+                             "its equation sums over other axes than those that input and kernel "
+                             "share, or keeps one of these; neither is supported");
 }
 
 /* A bias over the axes that it names, from the first of them on. */
@@ -182,7 +184,8 @@ bool tw_kr_op_einsum_dense(tw_kr_node *n)
     char to_x[2 * TW_MAX_RANK + 1], to_w[2 * TW_MAX_RANK + 1], from_y[TW_MAX_RANK + 1];
     int64_t any[TW_MAX_RANK], perm_x[TW_MAX_RANK], perm_w[TW_MAX_RANK], perm_y[TW_MAX_RANK];
     int contracted;
-    if (!x || !read_equation(n, x->shape.rank, &e) || !arrange(n, &e, to_x, to_w, from_y, &contracted))
+    if (!x || !read_equation(n, x->shape.rank, &e) ||
+        !arrange(n, &e, to_x, to_w, from_y, &contracted))
         return false;
     for (int i = 0; e.w[i]; i++) {
         const char *at = strchr(e.x, e.w[i]);

@@ -9,12 +9,12 @@
 #include "base/half.h"
 
 enum {
-    MOST_TEXT = 64 << 20,   /* bytes of an attribute, all pieces together */
-    MOST_TEXTS = 1 << 16,   /* of a list */
-    MOST_PIECES = 4096,     /* of an attribute */
-    MOST_DEPTH = 64,        /* names in a path */
-    MOST_RATIO = 1100,      /* deflate makes no more than 1032 bytes of one */
-    MOST_CHUNK = 64 << 20,  /* bytes of a chunk, which libhdf5 holds in memory */
+    MOST_TEXT = 64 << 20,  /* bytes of an attribute, all pieces together */
+    MOST_TEXTS = 1 << 16,  /* of a list */
+    MOST_PIECES = 4096,    /* of an attribute */
+    MOST_DEPTH = 64,       /* names in a path */
+    MOST_RATIO = 1100,     /* deflate makes no more than 1032 bytes of one */
+    MOST_CHUNK = 64 << 20, /* bytes of a chunk, which libhdf5 holds in memory */
     MOST_NAME = 1024
 };
 
@@ -28,7 +28,8 @@ struct tw_h5 {
 };
 
 #define H5_FAIL(f, path, ...) tw_fail((f)->diag, TW_CODE_FAILED, path, NULL, __VA_ARGS__)
-#define H5_UNSUPPORTED(f, path, ...) tw_fail((f)->diag, TW_CODE_UNSUPPORTED, path, NULL, __VA_ARGS__)
+#define H5_UNSUPPORTED(f, path, ...)                                                               \
+    tw_fail((f)->diag, TW_CODE_UNSUPPORTED, path, NULL, __VA_ARGS__)
 
 /* --- the file ---------------------------------------------------------------------------------- */
 
@@ -100,7 +101,7 @@ static hid_t open_group(const tw_h5 *f, const char *path)
 
 bool tw_h5_has(tw_h5 *f, const char *path)
 {
-    hid_t object = open_path(f, path);
+    hid_t object = f ? open_path(f, path) : -1;
     if (object >= 0)
         H5Oclose(object);
     return object >= 0;
@@ -168,7 +169,8 @@ static bool read_variable(const tw_h5 *f, hid_t attribute, hid_t space, size_t c
     char **data = tw_alloc_array(f->arena, count + 1, sizeof *data);
     bool ok = type >= 0 && H5Tset_size(type, H5T_VARIABLE) >= 0;
     hid_t own = ok ? H5Aget_type(attribute) : -1;
-    ok = own >= 0 && H5Tset_cset(type, H5Tget_cset(own)) >= 0 && H5Aread(attribute, type, data) >= 0;
+    ok =
+        own >= 0 && H5Tset_cset(type, H5Tget_cset(own)) >= 0 && H5Aread(attribute, type, data) >= 0;
     for (size_t i = 0; ok && i < count; i++)
         ok = add_text(f, t, data[i] ? data[i] : "", MOST_TEXT);
     if (own >= 0)
@@ -193,10 +195,11 @@ static int read_attribute(const tw_h5 *f, hid_t object, const char *name, texts 
     bool ok = type >= 0 && count >= 0 && count <= MOST_TEXTS;
     /* An empty list has NumPy's default type, which is a number's. */
     if (ok && count > 0)
-        ok = H5Tget_class(type) == H5T_STRING &&
-             (H5Tis_variable_str(type) > 0
-                  ? (size_t)count * 16 <= f->bytes && read_variable(f, attribute, space, (size_t)count, t)
-                  : read_fixed(f, attribute, type, (size_t)count, t));
+        ok =
+            H5Tget_class(type) == H5T_STRING &&
+            (H5Tis_variable_str(type) > 0 ? (size_t)count * 16 <= f->bytes &&
+                                                read_variable(f, attribute, space, (size_t)count, t)
+                                          : read_fixed(f, attribute, type, (size_t)count, t));
     if (space >= 0)
         H5Sclose(space);
     if (type >= 0)
@@ -258,6 +261,7 @@ int tw_h5_texts(tw_h5 *f, const char *path, const char *attribute, const char *c
 typedef struct dataset {
     hid_t id, layout; /* layout: its creation properties */
     hid_t memory;     /* the type its elements are read as */
+    hid_t type;       /* as they are stored */
     tw_shape shape;   /* of what is read */
     tw_dtype stored;  /* f16, bf16 and f64 are read as they are and widened */
 } dataset;
@@ -266,6 +270,8 @@ static void close_dataset(dataset *d)
 {
     if (d->layout >= 0)
         H5Pclose(d->layout);
+    if (d->type >= 0)
+        H5Tclose(d->type);
     if (d->id >= 0)
         H5Dclose(d->id);
 }
@@ -274,10 +280,12 @@ static void close_dataset(dataset *d)
 static bool check_storage(tw_h5 *f, const char *path, const dataset *d)
 {
     H5D_layout_t layout = H5Pget_layout(d->layout);
-    if (layout == H5D_VIRTUAL || (layout == H5D_CONTIGUOUS && H5Pget_external_count(d->layout) != 0))
-        return H5_UNSUPPORTED(f, path,
-                              "the weights lie in another file (virtual or external storage), which is "
-                              "not read; save the model in one file");
+    if (layout == H5D_VIRTUAL ||
+        (layout == H5D_CONTIGUOUS && H5Pget_external_count(d->layout) != 0))
+        return H5_UNSUPPORTED(
+            f, path,
+            "the weights lie in another file (virtual or external storage), which is "
+            "not read; save the model in one file");
     if (layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED && layout != H5D_COMPACT)
         return H5_FAIL(f, path, "the weights' layout in the HDF5 file is damaged");
     int filters = layout == H5D_CHUNKED ? H5Pget_nfilters(d->layout) : 0;
@@ -305,18 +313,18 @@ static bool is_bfloat(tw_h5 *f, const dataset *d)
 
 static bool find_type(tw_h5 *f, const char *path, dataset *d)
 {
-    hid_t type = H5Dget_type(d->id);
+    const hid_t type = d->type = H5Dget_type(d->id);
     H5T_class_t class = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
     size_t size = type >= 0 ? H5Tget_size(type) : 0;
     bool is_signed = class == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_2;
     bool pairs = size == 2 && is_bfloat(f, d);
-    /* numpy's half; libhdf5 converts it to float itself. */
+    /* NumPy's half too: libhdf5 makes floats of it itself. */
     if (class == H5T_FLOAT && (size == 2 || size == 4 || size == 8)) {
         d->stored = TW_F32;
         d->memory = H5T_NATIVE_FLOAT;
     } else if (pairs && (class == H5T_INTEGER || class == H5T_OPAQUE)) {
         d->stored = TW_BF16;
-        d->memory = H5T_NATIVE_UINT16;
+        d->memory = class == H5T_OPAQUE ? type : H5T_NATIVE_UINT16;
     } else if (class == H5T_INTEGER) {
         d->stored = size == 8   ? (is_signed ? TW_S64 : TW_U64)
                     : size == 4 ? (is_signed ? TW_S32 : TW_U32)
@@ -330,13 +338,12 @@ static bool find_type(tw_h5 *f, const char *path, dataset *d)
     } else {
         d->stored = TW_NO_DTYPE;
     }
-    if (type >= 0)
-        H5Tclose(type);
     return d->stored != TW_NO_DTYPE ||
-           H5_UNSUPPORTED(f, path,
-                          "the weights' type (class %d, %zu bytes) is not supported; float16, bfloat16, "
-                          "float32, float64 and integers are",
-                          (int)class, size);
+           H5_UNSUPPORTED(
+               f, path,
+               "the weights' type (class %d, %zu bytes) is not supported; float16, bfloat16, "
+               "float32, float64 and integers are",
+               (int)class, size);
 }
 
 static bool find_extents(tw_h5 *f, const char *path, dataset *d)
@@ -345,8 +352,7 @@ static bool find_extents(tw_h5 *f, const char *path, dataset *d)
     hsize_t dim[H5S_MAX_RANK];
     int64_t wide[H5S_MAX_RANK];
     int rank = space >= 0 && H5Sis_simple(space) > 0 ? H5Sget_simple_extent_ndims(space) : -1;
-    bool ok = rank >= 0 && rank <= H5S_MAX_RANK &&
-              H5Sget_simple_extent_type(space) != H5S_NULL &&
+    bool ok = rank >= 0 && rank <= H5S_MAX_RANK && H5Sget_simple_extent_type(space) != H5S_NULL &&
               (rank == 0 || H5Sget_simple_extent_dims(space, dim, NULL) == rank);
     if (space >= 0)
         H5Sclose(space);
@@ -355,7 +361,8 @@ static bool find_extents(tw_h5 *f, const char *path, dataset *d)
     int64_t elements = 1;
     d->shape = tw_shape_of(d->stored == TW_BF16 ? TW_F32 : d->stored, 0, NULL);
     if (rank > TW_MAX_RANK)
-        return H5_UNSUPPORTED(f, path, "weights of %d axes; at most %d are supported", rank, TW_MAX_RANK);
+        return H5_UNSUPPORTED(f, path, "weights of %d axes; at most %d are supported", rank,
+                              TW_MAX_RANK);
     for (int i = 0; i < rank; i++) {
         wide[i] = dim[i] > INT32_MAX ? INT32_MAX : (int64_t)dim[i];
         elements *= wide[i];
@@ -370,10 +377,7 @@ static bool find_extents(tw_h5 *f, const char *path, dataset *d)
 /* What is announced must be able to come out of what is there. */
 static bool check_size(tw_h5 *f, const char *path, const dataset *d)
 {
-    hid_t type = H5Dget_type(d->id);
-    const uint64_t each = type >= 0 ? H5Tget_size(type) : 0;
-    if (type >= 0)
-        H5Tclose(type);
+    const uint64_t each = H5Tget_size(d->type);
     const uint64_t bytes = (uint64_t)tw_shape_elements(&d->shape) * each;
     const uint64_t stored = H5Dget_storage_size(d->id);
     bool packed = H5Pget_layout(d->layout) == H5D_CHUNKED;
@@ -389,15 +393,16 @@ static bool check_size(tw_h5 *f, const char *path, const dataset *d)
             fits = fits && size <= MOST_CHUNK;
         }
     }
-    return fits || H5_FAIL(f, path,
-                           "the file announces %llu bytes of weights and cannot hold them (%llu are "
-                           "stored); it is cut off or damaged",
-                           (unsigned long long)bytes, (unsigned long long)stored);
+    return fits ||
+           H5_FAIL(f, path,
+                   "the file announces %llu bytes of weights and cannot hold them (%llu are "
+                   "stored); it is cut off or damaged",
+                   (unsigned long long)bytes, (unsigned long long)stored);
 }
 
 static bool open_dataset(tw_h5 *f, const char *path, dataset *d)
 {
-    *d = (dataset){.id = open_path(f, path), .layout = -1};
+    *d = (dataset){.id = open_path(f, path), .layout = -1, .type = -1};
     if (d->id >= 0 && H5Iget_type(d->id) != H5I_DATASET) {
         H5Oclose(d->id);
         d->id = -1;

@@ -15,7 +15,8 @@ typedef struct tw_h5 tw_h5;
 tw_h5 *tw_h5_open(tw_arena *arena, const void *data, size_t bytes, tw_diag *diag);
 void tw_h5_close(tw_h5 *file); /* null is allowed */
 
-/* Is there a group or a dataset at this path? "" is the root; names are separated by '/'. */
+/* Is there a group or a dataset at this path? "" is the root; names are separated by '/'. A
+ * null file has nothing. */
 bool tw_h5_has(tw_h5 *file, const char *path);
 /* Names directly below a group: how many, in the arena. -1 where there is no such group. */
 int tw_h5_children(tw_h5 *file, const char *path, const char *const **names);

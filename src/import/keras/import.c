@@ -23,8 +23,8 @@ static json_t *parse(tw_diag *diag, const char *what, const char *text, size_t b
     json_error_t error;
     json_t *json = json_loadb(text, bytes, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
     if (!json)
-        tw_fail(diag, TW_CODE_FAILED, NULL, NULL, "%s is no JSON: line %d: %.120s", what, error.line,
-                error.text);
+        tw_fail(diag, TW_CODE_FAILED, NULL, NULL, "%s is no JSON: line %d: %.120s", what,
+                error.line, error.text);
     return json;
 }
 
@@ -40,9 +40,10 @@ static bool import_model(tw_kr_import *import, const json_t *model)
     tw_kr_results results;
     const char *class = tw_kr_class(model);
     if (!tw_kr_is_model(class))
-        return tw_fail(import->b.diag, TW_CODE_UNSUPPORTED, tw_kr_name(model), class,
-                       "the model is of a class of its own, whose code is not in the file; build it as "
-                       "Sequential or Functional, or convert it to TFLite");
+        return tw_fail(
+            import->b.diag, TW_CODE_UNSUPPORTED, tw_kr_name(model), class,
+            "the model is of a class of its own, whose code is not in the file; build it as "
+            "Sequential or Functional, or convert it to TFLite");
     if (!tw_kr_model(import, model, tw_kr_root(import), NULL, 0, &results))
         return false;
     for (int i = 0; i < results.count; i++) {
@@ -68,7 +69,8 @@ static tw_graph *build(tw_kr_import *import, tw_arena *arena, const json_t *mode
     const char *name = tw_kr_name(model);
     tw_graph *graph = tw_graph_new(arena, *name ? tw_strdup(arena, name) : "main");
     tw_builder_init(&import->b, graph, options, diag);
-    bool ok = import_model(import, model) && tw_graph_sweep(graph, diag) && tw_graph_check(graph, diag);
+    bool ok =
+        import_model(import, model) && tw_graph_sweep(graph, diag) && tw_graph_check(graph, diag);
     return ok ? graph : NULL;
 }
 
@@ -96,6 +98,17 @@ static tw_graph *import_hdf5(tw_kr_import *import, tw_arena *arena, const void *
     return graph;
 }
 
+tw_graph *tw_kr_import_config(tw_arena *arena, const char *text, size_t bytes, int version,
+                              const tw_import_options *options, tw_diag *diag)
+{
+    tw_kr_import import = {.scratch = tw_arena_new(), .version = version};
+    json_t *model = parse(diag, "the configuration", text, bytes);
+    tw_graph *graph = model ? build(&import, arena, model, options, diag) : NULL;
+    json_decref(model);
+    tw_arena_free(import.scratch);
+    return graph;
+}
+
 /* A member of the archive; null with a message. */
 static void *member(tw_archive *archive, tw_arena *arena, const char *name, size_t *bytes,
                     tw_diag *diag)
@@ -103,11 +116,11 @@ static void *member(tw_archive *archive, tw_arena *arena, const char *name, size
     int at = tw_archive_find(archive, name);
     void *data = NULL;
     if (at < 0)
-        tw_fail(diag, TW_CODE_FAILED, NULL, NULL,
-                "the archive has no %s%s", name,
+        tw_fail(diag, TW_CODE_FAILED, NULL, NULL, "the archive has no %s%s", name,
                 tw_archive_find(archive, "model.weights.npz") >= 0 ||
                         tw_archive_find(archive, "model.weights.json") >= 0
-                    ? "; weights in another form (NumPy, or in several files) are not read: save the model "
+                    ? "; weights in another form (NumPy, or in several files) are not read: save "
+                      "the model "
                       "with Keras's default options"
                     : "; save the whole model again");
     else if (!tw_archive_read(archive, arena, at, &data, bytes, diag))
@@ -122,7 +135,8 @@ static tw_graph *import_archive(tw_kr_import *import, tw_arena *arena, tw_archiv
     tw_graph *graph = NULL;
     json_t *model = NULL, *about = NULL;
     const char *config = member(archive, import->scratch, "config.json", &config_bytes, diag);
-    const void *weights = config ? member(archive, import->scratch, "model.weights.h5", &bytes, diag) : NULL;
+    const void *weights =
+        config ? member(archive, import->scratch, "model.weights.h5", &bytes, diag) : NULL;
     if (weights)
         model = parse(diag, "config.json", config, config_bytes);
     import->version = 3;

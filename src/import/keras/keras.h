@@ -49,10 +49,10 @@ enum {
 typedef struct tw_kr_import {
     tw_builder b;
     tw_arena *scratch; /* as long as the import */
-    tw_h5 *weights;
-    bool legacy;    /* variables in lists by layer */
-    int version;    /* of Keras, the first number */
-    tw_map tensors; /* path in the weights' file -> its constant */
+    tw_h5 *weights;    /* null: there are none, and variables are 0 */
+    bool legacy;       /* variables in lists by layer */
+    int version;       /* of Keras, the first number */
+    tw_map tensors;    /* path in the weights' file -> its constant */
     int calls, depth;
 } tw_kr_import;
 
@@ -93,10 +93,14 @@ struct tw_kr_node {
     int out_count;
 };
 
-#define TW_KR_FAIL(n, ...)                                                                         \
-    tw_fail((n)->b->diag, TW_CODE_FAILED, (n)->name, (n)->op, __VA_ARGS__)
+#define TW_KR_FAIL(n, ...) tw_fail((n)->b->diag, TW_CODE_FAILED, (n)->name, (n)->op, __VA_ARGS__)
 #define TW_KR_UNSUPPORTED(n, ...)                                                                  \
     tw_fail((n)->b->diag, TW_CODE_UNSUPPORTED, (n)->name, (n)->op, __VA_ARGS__)
+
+/* A configuration alone, of this version of Keras: its layers' variables are 0 and of the shapes that
+ * the layers ask for. For tests. */
+tw_graph *tw_kr_import_config(tw_arena *arena, const char *text, size_t bytes, int version,
+                              const tw_import_options *options, tw_diag *diag);
 
 /* --- models: model.c, sequence.c, network.c ------------------------------------------------------ */
 

@@ -19,7 +19,8 @@ static bool read_inputs(tw_kr_node *n, int least, tw_value ***parts)
 {
     int rank = 0;
     if (n->in_count < least)
-        return TW_KR_FAIL(n, "it is called with %d tensors, it takes %d or more", n->in_count, least);
+        return TW_KR_FAIL(n, "it is called with %d tensors, it takes %d or more", n->in_count,
+                          least);
     *parts = tw_alloc_array(n->import->scratch, (size_t)n->in_count + 1, sizeof **parts);
     for (int i = 0; i < n->in_count; i++)
         rank = n->in[i]->shape.rank > rank ? n->in[i]->shape.rank : rank;
@@ -87,7 +88,8 @@ bool tw_kr_op_dot(tw_kr_node *n)
         const tw_shape *shape = &n->in[k]->shape;
         axes[k] += axes[k] < 0 ? shape->rank : 0;
         if (axes[k] < 1 || axes[k] >= shape->rank)
-            return TW_KR_FAIL(n, "axis %lld of an input of %d axes", (long long)axes[k], shape->rank);
+            return TW_KR_FAIL(n, "axis %lld of an input of %d axes", (long long)axes[k],
+                              shape->rank);
         for (int i = 1; i < shape->rank; i++)
             if (i != axes[k])
                 dim[rank++] = shape->dim[i];
@@ -99,6 +101,7 @@ bool tw_kr_op_dot(tw_kr_node *n)
         dim[rank++] = 1;
     if (rank > TW_MAX_RANK)
         return TW_KR_UNSUPPORTED(n, "a result of more than six axes");
-    tw_value *y = tw_build2(n->b, "MatMul", part[0], part[1], TW_SETTINGS(tw_set_int("transpose_b", 1)));
+    tw_value *y =
+        tw_build2(n->b, "MatMul", part[0], part[1], TW_SETTINGS(tw_set_int("transpose_b", 1)));
     return y && tw_kr_set(n, tw_build_reshape(n->b, y, rank, dim));
 }

@@ -66,9 +66,10 @@ tw_value *tw_kr_input(tw_kr_import *import, const char *name, const json_t *shap
     if (type == TW_NO_DTYPE)
         return NULL;
     if (!json_is_array(shape)) {
-        tw_fail(diag, TW_CODE_FAILED, name, "InputLayer",
-                "the model does not say the input's shape; build it (model.build or an Input) before "
-                "saving");
+        tw_fail(
+            diag, TW_CODE_FAILED, name, "InputLayer",
+            "the model does not say the input's shape; build it (model.build or an Input) before "
+            "saving");
         return NULL;
     }
     if (given && (size_t)given->rank != rank) {

@@ -197,8 +197,9 @@ static bool make_calls(network *net)
         if (!waiting)
             return true;
         if (!progress)
-            return NET_FAIL(net, waiting->name,
-                            "the layer waits for its own result: the calls in the file make a circle");
+            return NET_FAIL(
+                net, waiting->name,
+                "the layer waits for its own result: the calls in the file make a circle");
     }
 }
 
@@ -221,12 +222,13 @@ static bool read_members(network *net, tw_kr_store *store)
         m->calls = json_object_get(layer, "inbound_nodes");
         bool input = strcmp(class, "InputLayer") == 0;
         m->call_count = input ? 1 : (int)json_array_size(m->calls);
-        m->first = tw_kr_is_model(class) &&
-                   (strcmp(class, "Sequential") != 0 || net->import->version < 3);
+        m->first =
+            tw_kr_is_model(class) && (strcmp(class, "Sequential") != 0 || net->import->version < 3);
         m->results = tw_alloc_array(scratch, (size_t)m->call_count + 1, sizeof *m->results);
         m->done = tw_alloc(scratch, (size_t)m->call_count + 1);
         if (!*m->name || tw_map_get(&net->by_name, m->name))
-            return NET_FAIL(net, m->name, "two layers of the model have this name, or one has none");
+            return NET_FAIL(net, m->name,
+                            "two layers of the model have this name, or one has none");
         tw_map_put(scratch, &net->by_name, m->name, m);
     }
     return stores != NULL;
@@ -272,8 +274,7 @@ static bool bind_inputs(network *net, tw_value **in, int in_count)
         if (!shape)
             shape = json_object_get(own, "batch_input_shape");
         const char *dtype = json_string_value(json_object_get(own, "dtype"));
-        tw_value *value =
-            in ? in[i] : tw_kr_input(net->import, name, shape, tw_kr_or_empty(dtype));
+        tw_value *value = in ? in[i] : tw_kr_input(net->import, name, shape, tw_kr_or_empty(dtype));
         if (!value)
             return false;
         m->results[0] =
@@ -281,7 +282,8 @@ static bool bind_inputs(network *net, tw_value **in, int in_count)
         m->done[0] = true;
     }
     for (int k = 0; k < net->count; k++)
-        if (strcmp(tw_kr_class(net->members[k].layer), "InputLayer") == 0 && !net->members[k].done[0])
+        if (strcmp(tw_kr_class(net->members[k].layer), "InputLayer") == 0 &&
+            !net->members[k].done[0])
             return NET_FAIL(net, net->members[k].name, "the input layer is no input of the model");
     return true;
 }

@@ -84,10 +84,10 @@ static const tw_kr_row *row_of(const json_t *layer, const char **name)
 static bool run_row(tw_kr_node *n)
 {
     if (!n->row)
-        return TW_KR_UNSUPPORTED(n,
-                                 "the class is not one of Keras's own that are supported; the file does not "
-                                 "hold the code of others: write the layer in Keras's own layers, or "
-                                 "convert the model to TFLite");
+        return TW_KR_UNSUPPORTED(
+            n, "the class is not one of Keras's own that are supported; the file does not "
+               "hold the code of others: write the layer in Keras's own layers, or "
+               "convert the model to TFLite");
     if (!n->row->import)
         return TW_KR_UNSUPPORTED(n, "the layer is not supported; %s", n->row->limits);
     bool ok = n->row->import(n) && n->b->diag->code == TW_CODE_OK;

@@ -57,11 +57,14 @@ static tw_value *over_axes(tw_kr_node *n, tw_value *x, const int64_t *axes, int 
     return v ? tw_build_reshape(n->b, v, x->shape.rank - first, dim) : NULL;
 }
 
-static tw_value *normalize(tw_kr_node *n, const char *op, tw_value *x, const int64_t *axes, int count,
-                           double epsilon, tw_value *scale, tw_value *bias)
+static tw_value *normalize(tw_kr_node *n, const char *op, tw_value *x, const int64_t *axes,
+                           int count, double epsilon, tw_value *scale, tw_value *bias)
 {
     tw_value *in[] = {x, scale, bias};
-    return x ? tw_build(n->b, op, in, bias ? 3 : scale ? 2 : 1,
+    return x ? tw_build(n->b, op, in,
+                        bias    ? 3
+                        : scale ? 2
+                                : 1,
                         TW_SETTINGS(tw_set_ints("axes", count, axes),
                                     tw_set_float("epsilon", (float)epsilon)))
              : NULL;
@@ -81,8 +84,8 @@ bool tw_kr_op_layer_norm(tw_kr_node *n)
         return false;
     if (tw_kr_flag(n, "center", true) && !(bias = over_axes(n, x, axes, count, i, "beta")))
         return false;
-    return tw_kr_set(n, normalize(n, "Normalize", x, axes, count, tw_kr_real(n, "epsilon", 1e-3),
-                                  scale, bias));
+    return tw_kr_set(
+        n, normalize(n, "Normalize", x, axes, count, tw_kr_real(n, "epsilon", 1e-3), scale, bias));
 }
 
 bool tw_kr_op_rms_norm(tw_kr_node *n)
@@ -111,7 +114,8 @@ bool tw_kr_op_group_norm(tw_kr_node *n)
     const int rank = x ? x->shape.rank : 0, axis = x ? tw_kr_axis(n, "axis", rank, -1) : -1;
     if (axis < 0)
         return false;
-    int64_t groups = tw_kr_int(n, "groups", 32), dim[TW_MAX_RANK], axes[TW_MAX_RANK], own[1] = {axis};
+    int64_t groups = tw_kr_int(n, "groups", 32), dim[TW_MAX_RANK], axes[TW_MAX_RANK],
+            own[1] = {axis};
     const int64_t channels = x->shape.dim[axis];
     int i = 0, count = 0, at = 0;
     groups = groups == -1 ? channels : groups;
@@ -144,6 +148,7 @@ bool tw_kr_op_group_norm(tw_kr_node *n)
 /* What the wrapper has learned is in the wrapped layer's kernel. */
 bool tw_kr_op_spectral_norm(tw_kr_node *n)
 {
-    return tw_kr_set(n, tw_kr_inner(n, tw_kr_get(n, "layer"), tw_kr_child(n->import, n->store, "layer"),
+    return tw_kr_set(n, tw_kr_inner(n, tw_kr_get(n, "layer"),
+                                    tw_kr_child(n->import, n->store, "layer"),
                                     tw_kr_in(n, 1, TW_MAX_RANK)));
 }

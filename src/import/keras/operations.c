@@ -47,8 +47,7 @@ static int whole_numbers(tw_kr_node *n, int place, const char *names, int64_t *l
 static bool normal(tw_kr_node *n, int64_t *axis, int rank)
 {
     *axis += *axis < 0 ? rank : 0;
-    return (*axis >= 0 && *axis < rank) ||
-           TW_KR_FAIL(n, "axis %lld of %d", (long long)*axis, rank);
+    return (*axis >= 0 && *axis < rank) || TW_KR_FAIL(n, "axis %lld of %d", (long long)*axis, rank);
 }
 
 /* The one axis of a parameter, `otherwise` where it is not given; -1 with a message. */
@@ -113,8 +112,8 @@ bool tw_kr_op_softmax(tw_kr_node *n)
 {
     tw_value *x = tw_kr_in(n, 1, TW_MAX_RANK);
     const int axis = x ? one_axis(n, 1, x->shape.rank, -1) : -1;
-    return axis >= 0 && tw_kr_set(n, tw_build1(n->b, n->row->op, x,
-                                               TW_SETTINGS(tw_set_int("axis", axis))));
+    return axis >= 0 &&
+           tw_kr_set(n, tw_build1(n->b, n->row->op, x, TW_SETTINGS(tw_set_int("axis", axis))));
 }
 
 bool tw_kr_op_clip(tw_kr_node *n)
@@ -124,9 +123,10 @@ bool tw_kr_op_clip(tw_kr_node *n)
     const json_t *high = parameter(n, 2, "x_max clip_value_max max_value");
     if (!x || !json_is_number(low) || !json_is_number(high))
         return x ? TW_KR_UNSUPPORTED(n, "its bounds must be numbers") : false;
-    return tw_kr_set(n, tw_build1(n->b, "Clip", x,
-                                  TW_SETTINGS(tw_set_float("alpha", (float)json_number_value(low)),
-                                              tw_set_float("beta", (float)json_number_value(high)))));
+    return tw_kr_set(n,
+                     tw_build1(n->b, "Clip", x,
+                               TW_SETTINGS(tw_set_float("alpha", (float)json_number_value(low)),
+                                           tw_set_float("beta", (float)json_number_value(high)))));
 }
 
 bool tw_kr_op_reduce(tw_kr_node *n)
@@ -139,10 +139,11 @@ bool tw_kr_op_reduce(tw_kr_node *n)
     for (int i = 0; i < count; i++)
         if (!normal(n, &axes[i], x->shape.rank))
             return false;
-    return tw_kr_set(n, tw_build1(n->b, n->row->op, x,
-                                  TW_SETTINGS(tw_set_ints("axes", count < 0 ? 0 : count, axes),
-                                              tw_set_int("keepdims", json_is_true(parameter(
-                                                                         n, 2, "keepdims"))))));
+    return tw_kr_set(
+        n,
+        tw_build1(n->b, n->row->op, x,
+                  TW_SETTINGS(tw_set_ints("axes", count < 0 ? 0 : count, axes),
+                              tw_set_int("keepdims", json_is_true(parameter(n, 2, "keepdims"))))));
 }
 
 /* --- shapes ------------------------------------------------------------------------------------ */
@@ -158,8 +159,7 @@ bool tw_kr_op_new_shape(tw_kr_node *n)
     if (count < 0)
         return TW_KR_UNSUPPORTED(n, "its shape must be a list of numbers");
     for (int i = 0; i < count; i++) {
-        if (dim[i] < -1 || dim[i] > INT32_MAX || (dim[i] == -1 && open >= 0) ||
-            known > INT32_MAX)
+        if (dim[i] < -1 || dim[i] > INT32_MAX || (dim[i] == -1 && open >= 0) || known > INT32_MAX)
             return TW_KR_FAIL(n, "its shape is damaged");
         known *= dim[i] == -1 ? 1 : dim[i];
         open = dim[i] == -1 ? i : open;
@@ -248,8 +248,9 @@ bool tw_kr_op_split(tw_kr_node *n)
         return false;
     if (!json_is_integer(number) || count < 1 || count > TW_KR_MOST_OUT ||
         x->shape.dim[axis] % count != 0)
-        return TW_KR_UNSUPPORTED(n, "an axis of %d elements in parts that are not at most %d equal ones",
-                                 (int)x->shape.dim[axis], TW_KR_MOST_OUT);
+        return TW_KR_UNSUPPORTED(
+            n, "an axis of %d elements in parts that are not at most %d equal ones",
+            (int)x->shape.dim[axis], TW_KR_MOST_OUT);
     const int64_t size = x->shape.dim[axis] / count;
     for (int64_t i = 0; i < count; i++)
         if (!tw_kr_set(n, tw_build_slice(n->b, x, axis, i * size, size, 1)))
@@ -258,27 +259,33 @@ bool tw_kr_op_split(tw_kr_node *n)
 }
 
 /* One entry of x[...]: a range in Keras 2's or 3's spelling, or a number, which takes the axis away. */
-static bool read_entry(tw_kr_node *n, const json_t *entry, int64_t extent, tw_range *range, bool *gone)
+static bool read_entry(tw_kr_node *n, const json_t *entry, int64_t extent, tw_range *range,
+                       bool *gone)
 {
     *gone = json_is_integer(entry);
     if (*gone) {
         int64_t at = json_integer_value(entry);
         at += at < 0 ? extent : 0;
         *range = (tw_range){at, 1, 1};
-        return (at >= 0 && at < extent) || TW_KR_FAIL(n, "index %lld of %lld", (long long)at,
-                                                      (long long)extent);
+        return (at >= 0 && at < extent) ||
+               TW_KR_FAIL(n, "index %lld of %lld", (long long)at, (long long)extent);
     }
     const json_t *own = strcmp(tw_kr_class(entry), "__slice__") == 0 ? tw_kr_config(entry) : entry;
     const json_t *start = json_object_get(own, "start"), *stop = json_object_get(own, "stop");
     const json_t *step = json_object_get(own, "step");
-    const bool known = json_is_object(own) && (!start || json_is_null(start) || json_is_integer(start)) &&
+    const bool known = json_is_object(own) &&
+                       (!start || json_is_null(start) || json_is_integer(start)) &&
                        (!stop || json_is_null(stop) || json_is_integer(stop)) &&
                        (!step || json_is_null(step) || json_integer_value(step) != 0);
     if (!known)
         return TW_KR_UNSUPPORTED(n, "its indices must be numbers and ranges of numbers");
     const int64_t by = json_is_integer(step) ? json_integer_value(step) : 1;
-    const int64_t first = json_is_integer(start) ? json_integer_value(start) : by < 0 ? extent - 1 : 0;
-    const int64_t behind = json_is_integer(stop) ? json_integer_value(stop) : by < 0 ? -extent - 1 : extent;
+    const int64_t first = json_is_integer(start) ? json_integer_value(start)
+                          : by < 0               ? extent - 1
+                                                 : 0;
+    const int64_t behind = json_is_integer(stop) ? json_integer_value(stop)
+                           : by < 0              ? -extent - 1
+                                                 : extent;
     *range = tw_range_of(extent, first, behind, by);
     return range->size > 0 || TW_KR_FAIL(n, "a range is empty");
 }
@@ -322,7 +329,8 @@ bool tw_kr_op_matmul(tw_kr_node *n)
         return TW_KR_UNSUPPORTED(n, "it takes two tensors of at least two axes");
     if (json_is_true(parameter(n, -1, "transpose_a")))
         return TW_KR_UNSUPPORTED(n, "transpose_a is not supported; transpose before");
-    return tw_kr_set(n, tw_build2(n->b, "MatMul", a, b, TW_SETTINGS(tw_set_int("transpose_b", turned))));
+    return tw_kr_set(
+        n, tw_build2(n->b, "MatMul", a, b, TW_SETTINGS(tw_set_int("transpose_b", turned))));
 }
 
 bool tw_kr_op_where(tw_kr_node *n)
@@ -339,8 +347,8 @@ bool tw_kr_op_cast(tw_kr_node *n)
     static const struct {
         const char *name;
         tw_dtype type;
-    } types[] = {{"float32", TW_F32}, {"int32", TW_S32}, {"int64", TW_S64}, {"bool", TW_BOOL},
-                 {"int8", TW_S8},     {"uint8", TW_U8}};
+    } types[] = {{"float32", TW_F32}, {"int32", TW_S32}, {"int64", TW_S64},
+                 {"bool", TW_BOOL},   {"int8", TW_S8},   {"uint8", TW_U8}};
     tw_value *x = tw_kr_in(n, 0, TW_MAX_RANK);
     const char *name = tw_kr_or_empty(json_string_value(parameter(n, 1, "dtype")));
     for (size_t i = 0; x && i < sizeof types / sizeof *types; i++)

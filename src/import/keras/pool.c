@@ -32,7 +32,8 @@ static tw_value *pool_volume(tw_kr_node *n, const pooling *p, tw_value *x)
     if (!x)
         return NULL;
     const int64_t height = x->shape.dim[1], width = x->shape.dim[2];
-    const pooling along = {p->op, {p->kernel[0], 1}, {p->stride[0], 1}, {p->begin[0], 0}, {p->end[0], 0}};
+    const pooling along = {
+        p->op, {p->kernel[0], 1}, {p->stride[0], 1}, {p->begin[0], 0}, {p->end[0], 0}};
     x = tw_build_reshape(b, x, 4, (int64_t[]){batch, depth, height * width, channels});
     x = pool_axes(n, &along, x, 0, 2);
     return x ? tw_build_reshape(b, x, 5,
@@ -54,7 +55,8 @@ bool tw_kr_op_pool(tw_kr_node *n)
     if (tw_kr_get(n, "strides") && tw_kr_ints(n, "strides", spatial, true, 1, p.stride) < 0)
         return false;
     for (int i = 0; i < spatial; i++) {
-        if (p.kernel[i] < 1 || p.stride[i] < 1 || p.kernel[i] > INT32_MAX || p.stride[i] > INT32_MAX)
+        if (p.kernel[i] < 1 || p.stride[i] < 1 || p.kernel[i] > INT32_MAX ||
+            p.stride[i] > INT32_MAX)
             return TW_KR_FAIL(n, "pool size %lld and stride %lld: both must be positive",
                               (long long)p.kernel[i], (long long)p.stride[i]);
         if (same) {
@@ -75,8 +77,8 @@ bool tw_kr_op_global_pool(tw_kr_node *n)
     int64_t axes[3];
     for (int i = 0; i < spatial; i++)
         axes[i] = tw_kr_channels_first(n) ? 2 + i : 1 + i;
-    return tw_kr_set(n, tw_build1(n->b, n->row->op, x,
-                                  TW_SETTINGS(tw_set_ints("axes", spatial, axes),
-                                              tw_set_int("keepdims",
-                                                         tw_kr_flag(n, "keepdims", false)))));
+    return tw_kr_set(
+        n, tw_build1(n->b, n->row->op, x,
+                     TW_SETTINGS(tw_set_ints("axes", spatial, axes),
+                                 tw_set_int("keepdims", tw_kr_flag(n, "keepdims", false)))));
 }

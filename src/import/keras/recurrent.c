@@ -19,7 +19,7 @@ typedef struct outcome {
 
 /* A layer in the making. */
 typedef struct layer {
-    tw_kr_node *n;  /* for messages, with the layer's or cell's configuration */
+    tw_kr_node *n;    /* for messages, with the layer's or cell's configuration */
     tw_value **begin; /* the states it begins with, or null */
     bool stateful;
     const char *label; /* of its states */
@@ -36,16 +36,23 @@ static bool set_function(tw_kr_node *n, const char *key, const char *otherwise, 
         int function;
         float alpha;
     } known[] = {
-        {"sigmoid", TW_ACTIVATION_SIGMOID, 1},   {"tanh", TW_ACTIVATION_TANH, 1},
-        {"relu", TW_ACTIVATION_RELU, 1},         {"linear", TW_ACTIVATION_AFFINE, 1},
-        {"hard_sigmoid", TW_ACTIVATION_HARD_SIGMOID, 0.2f}, {"elu", TW_ACTIVATION_ELU, 1},
-        {"softsign", TW_ACTIVATION_SOFTSIGN, 1}, {"softplus", TW_ACTIVATION_SOFTPLUS, 1},
+        {"sigmoid", TW_ACTIVATION_SIGMOID, 1},
+        {"tanh", TW_ACTIVATION_TANH, 1},
+        {"relu", TW_ACTIVATION_RELU, 1},
+        {"linear", TW_ACTIVATION_AFFINE, 1},
+        {"hard_sigmoid", TW_ACTIVATION_HARD_SIGMOID, 0.2f},
+        {"elu", TW_ACTIVATION_ELU, 1},
+        {"softsign", TW_ACTIVATION_SOFTSIGN, 1},
+        {"softplus", TW_ACTIVATION_SOFTPLUS, 1},
         {"leaky_relu", TW_ACTIVATION_LEAKY_RELU, 0.2f},
     };
     const json_t *value = tw_kr_get(n, key);
     const char *name = json_is_object(value)
                            ? tw_kr_or_empty(json_string_value(json_object_get(value, "config")))
-                           : tw_kr_word(n, key, value ? "" : json_object_get(n->config, key) ? "linear" : otherwise);
+                           : tw_kr_word(n, key,
+                                        value                             ? ""
+                                        : json_object_get(n->config, key) ? "linear"
+                                                                          : otherwise);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i].name, name) == 0) {
             const bool hard = known[i].function == TW_ACTIVATION_HARD_SIGMOID;
@@ -55,7 +62,8 @@ static bool set_function(tw_kr_node *n, const char *key, const char *otherwise, 
             a->alpha.count = a->beta.count = 3;
             return true;
         }
-    return TW_KR_UNSUPPORTED(n, "the %s '%.40s' is not supported inside a recurrent layer", key, name);
+    return TW_KR_UNSUPPORTED(n, "the %s '%.40s' is not supported inside a recurrent layer", key,
+                             name);
 }
 
 /* [I, G * O] to [G, O, I]. */
@@ -99,7 +107,7 @@ typedef struct cell {
 
 static const tw_opdef *operator_of(const cell *c, bool plain)
 {
-    return tw_op_by_name(c->gates == LSTM ? (plain ? "Lstm" : "PeepholeLstm")
+    return tw_op_by_name(c->gates == LSTM  ? (plain ? "Lstm" : "PeepholeLstm")
                          : c->gates == GRU ? "Gru"
                                            : "Rnn");
 }
@@ -181,8 +189,7 @@ static int gates_of(const char *class)
 static tw_value *make_state(layer *l, int i, int64_t batch, int64_t units)
 {
     const int32_t dim[] = {(int32_t)batch, (int32_t)units};
-    return tw_graph_state(l->n->b->graph,
-                          tw_format(l->n->b->arena, "%s/state_%d", l->label, i),
+    return tw_graph_state(l->n->b->graph, tw_format(l->n->b->arena, "%s/state_%d", l->label, i),
                           tw_shape_of(TW_F32, 2, dim), NULL);
 }
 
@@ -195,10 +202,11 @@ static bool add_cell(layer *l, const json_t *config, const char *class, tw_kr_st
     cell c = {.gates = gates_of(class)};
     own.config = config;
     if (c.gates == 0)
-        return TW_KR_UNSUPPORTED(l->n,
-                                 "the cell '%.64s' is not one of Keras's own, and the file does not hold "
-                                 "the code of others",
-                                 class);
+        return TW_KR_UNSUPPORTED(
+            l->n,
+            "the cell '%.64s' is not one of Keras's own, and the file does not hold "
+            "the code of others",
+            class);
     const int states = c.gates == LSTM ? 2 : 1;
     if (out->state_count + states > MOST_STATES)
         return TW_KR_UNSUPPORTED(l->n, "more than %d states", MOST_STATES);
@@ -291,7 +299,8 @@ static bool run_layer(tw_kr_node *n, const json_t *record, tw_kr_store *store, b
 /* The tensors of initial_state, or those behind the first input: null where there are none. */
 static tw_value **begin_of(tw_kr_node *n, int *count)
 {
-    const tw_kr_argument *a = tw_kr_argument_of(n, n->import->version >= 3 ? 1 : -1, "initial_state");
+    const tw_kr_argument *a =
+        tw_kr_argument_of(n, n->import->version >= 3 ? 1 : -1, "initial_state");
     *count = a ? a->count : n->in_count > 1 ? n->in_count - 1 : 0;
     return *count == 0 ? NULL : a ? a->value : n->in + 1;
 }
@@ -332,8 +341,9 @@ bool tw_kr_op_recurrent(tw_kr_node *n)
     outcome out;
     int count;
     tw_value **begin = begin_of(n, &count);
-    bool ok = record && check_begin(n, record, count) &&
-              run_layer(n, record, n->store, tw_kr_flag(n, "go_backwards", false), n->name, begin, &out);
+    bool ok =
+        record && check_begin(n, record, count) &&
+        run_layer(n, record, n->store, tw_kr_flag(n, "go_backwards", false), n->name, begin, &out);
     json_decref(record);
     return ok && tw_kr_set(n, tw_kr_flag(n, "return_sequences", false) ? out.steps : out.last) &&
            (!tw_kr_flag(n, "return_state", false) || set_states(n, &out));

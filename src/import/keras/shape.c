@@ -70,8 +70,9 @@ bool tw_kr_op_repeat_vector(tw_kr_node *n)
     if (count < 1 || count > INT32_MAX)
         return TW_KR_FAIL(n, "%lld repetitions", (long long)count);
     x = tw_build_reshape(n->b, x, 3, (int64_t[]){x->shape.dim[0], 1, x->shape.dim[1]});
-    return tw_kr_set(n, tw_build1(n->b, "Tile", x,
-                                  TW_SETTINGS(tw_set_ints("repeats", 3, (int64_t[]){1, count, 1}))));
+    return tw_kr_set(n,
+                     tw_build1(n->b, "Tile", x,
+                               TW_SETTINGS(tw_set_ints("repeats", 3, (int64_t[]){1, count, 1}))));
 }
 
 /* --- borders ----------------------------------------------------------------------------------- */
@@ -162,7 +163,8 @@ static tw_value *resample(tw_kr_node *n, tw_value *x, const int64_t *size, int f
         r.cubic = -0.5f;
         r.exclude_outside = true;
     } else {
-        TW_KR_UNSUPPORTED(n, "interpolation '%.40s'; nearest, bilinear and bicubic are supported", method);
+        TW_KR_UNSUPPORTED(n, "interpolation '%.40s'; nearest, bilinear and bicubic are supported",
+                          method);
         return NULL;
     }
     return tw_resizing_build(n->b, x, &r);
@@ -192,8 +194,8 @@ bool tw_kr_op_resizing(tw_kr_node *n)
     tw_value *x = tw_kr_real_value(n, tw_kr_in(n, 4, 0));
     const int64_t size[] = {tw_kr_int(n, "height", 0), tw_kr_int(n, "width", 0)};
     const bool first = tw_kr_channels_first(n);
-    if (tw_kr_flag(n, "crop_to_aspect_ratio", false) || tw_kr_flag(n, "pad_to_aspect_ratio", false) ||
-        tw_kr_flag(n, "antialias", false))
+    if (tw_kr_flag(n, "crop_to_aspect_ratio", false) ||
+        tw_kr_flag(n, "pad_to_aspect_ratio", false) || tw_kr_flag(n, "antialias", false))
         return TW_KR_UNSUPPORTED(n, "keeping the aspect ratio and antialias are not supported");
     if (first)
         x = tw_build_channels_last(n->b, x);
@@ -259,8 +261,8 @@ static tw_value *statistics(tw_kr_node *n, const char *key, int i, const int64_t
     while (json_is_array(given) && json_array_size(given) == 1 &&
            json_is_array(json_array_get(given, 0)))
         given = json_array_get(given, 0); /* [[1, 2, 3]] */
-    tw_value *v = given ? numbers(n, key, given, 0)
-                        : tw_kr_variable(n, n->store, i, key, kept_count, kept);
+    tw_value *v =
+        given ? numbers(n, key, given, 0) : tw_kr_variable(n, n->store, i, key, kept_count, kept);
     if (!v || tw_shape_elements(&v->shape) == 1)
         return v ? tw_build_reshape(n->b, v, 0, NULL) : NULL;
     return tw_build_reshape(n->b, v, rank, dim);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "import/keras/keras.h"
+#include "import/tensor_file.h"
 
 static tw_kr_store *store_at(tw_kr_import *import, const char *path)
 {
@@ -87,9 +88,10 @@ static bool fill_list(tw_kr_import *import, const tw_kr_store *model, const char
 {
     if (!model->names) {
         store->path = join(import, model->path, name);
-        store->count = *name && tw_h5_has(import->weights, store->path)
-                           ? tw_h5_texts(import->weights, store->path, "weight_names", &store->names)
-                           : 0;
+        store->count =
+            *name && tw_h5_has(import->weights, store->path)
+                ? tw_h5_texts(import->weights, store->path, "weight_names", &store->names)
+                : 0;
         if (store->count < 0)
             store->count = 0;
         if (!store->names)
@@ -141,7 +143,8 @@ tw_kr_store *tw_kr_child(tw_kr_import *import, tw_kr_store *store, const char *a
     const char *path = join(import, store->path, attribute);
     /* Keras 2 has what is private to a layer under its private name. */
     if (!tw_h5_has(import->weights, path)) {
-        const char *hidden = join(import, store->path, tw_format(import->scratch, "_%s", attribute));
+        const char *hidden =
+            join(import, store->path, tw_format(import->scratch, "_%s", attribute));
         if (tw_h5_has(import->weights, hidden))
             path = hidden;
     }
@@ -156,9 +159,9 @@ static bool check_shape(tw_kr_node *n, const char *path, const char *what, const
     bool fits = shape->rank == rank;
     size_t at = 0;
     for (int i = 0; i < rank; i++) {
-        fits = fits && (dim[i] < 0 || dim[i] == shape->dim[i]);
+        fits = fits && (dim[i] == -1 || dim[i] == shape->dim[i]);
         if (at < sizeof wanted)
-            at += (size_t)snprintf(wanted + at, sizeof wanted - at, dim[i] < 0 ? "%s?" : "%s%lld",
+            at += (size_t)snprintf(wanted + at, sizeof wanted - at, dim[i] == -1 ? "%s?" : "%s%lld",
                                    i ? "," : "", (long long)dim[i]);
     }
     if (fits)
@@ -166,6 +169,24 @@ static bool check_shape(tw_kr_node *n, const char *path, const char *what, const
     tw_shape_text(shape, have, sizeof have);
     return TW_KR_FAIL(n, "%s is %s in the file (%.200s) where the layer has [%s]", what, have, path,
                       wanted);
+}
+
+/* Where there are no weights: zeros; axes of any extent have one element. */
+static tw_value *made_up(tw_kr_node *n, const char *path, const char *what, int rank,
+                         const int64_t *dim)
+{
+    int64_t own[TW_MAX_RANK];
+    tw_shape shape;
+    if (rank > TW_MAX_RANK)
+        return NULL;
+    for (int i = 0; i < rank; i++)
+        own[i] = dim[i] == -1 ? 1 : dim[i];
+    if (!tw_shape_from_file(what, TW_F32, (size_t)rank, own, &shape, n->b->diag))
+        return NULL;
+    tw_value *v = tw_build_full(n->b, shape, 0);
+    if (v)
+        tw_map_put(n->import->scratch, &n->import->tensors, path, v);
+    return v;
 }
 
 tw_value *tw_kr_variable(tw_kr_node *n, tw_kr_store *store, int i, const char *what, int rank,
@@ -185,6 +206,8 @@ tw_value *tw_kr_variable(tw_kr_node *n, tw_kr_store *store, int i, const char *w
     }
     tw_value *known = tw_map_get(&import->tensors, path);
     tw_shape shape;
+    if (!import->weights)
+        return known ? known : made_up(n, path, what, rank, dim);
     if (!known && !tw_h5_has(import->weights, path)) {
         TW_KR_FAIL(n, "the file has no %s for it (%.200s); save the whole model again", what, path);
         return NULL;
@@ -200,7 +223,8 @@ tw_value *tw_kr_variable(tw_kr_node *n, tw_kr_store *store, int i, const char *w
         return NULL;
     /* The graph outlives the file's arena. */
     data = tw_copy(n->b->arena, data, tw_shape_bytes(&shape));
-    known = tw_graph_constant(n->b->graph, tw_format(n->b->arena, "%s/%s", n->name, what), shape, data);
+    known =
+        tw_graph_constant(n->b->graph, tw_format(n->b->arena, "%s/%s", n->name, what), shape, data);
     tw_map_put(import->scratch, &import->tensors, path, known);
     return known;
 }
