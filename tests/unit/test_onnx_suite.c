@@ -291,6 +291,9 @@ static const char *excluded(const char *root, const char *name)
     if (strstr(root, "libonnx-testdata") && strstr(name, "BFLOAT16"))
         return "the data is wrong: UINT16 tensors, some without a shape, cut off where the "
                "operator rounds; the current suite has it right";
+    if (strstr(name, "/test_adam_multiple") && strstr(root, "libonnx-testdata"))
+        return "the model leaves out the epsilon that the expected values were computed with; the "
+               "current suite has it right";
     if (strstr(name, "/test_dft_inverse") && !strstr(root, "libonnx-testdata"))
         return "the expected values that should be 0 are rounding errors of up to 2e-7, beyond the "
                "suite's own tolerance";
