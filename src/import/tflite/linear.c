@@ -66,6 +66,14 @@ static tw_value *swap_last(tw_tfl_node *n, tw_value *x)
     return tw_build_transpose(n->b, x, rank, perm);
 }
 
+/* int8 as int16 of the same scale, which is exact. */
+static tw_value *as_int16(tw_tfl_node *n, tw_value *y)
+{
+    const tw_quant quant = y->quant;
+    y = tw_build_with_quant(n->b, y, (tw_quant){0, 0, NULL, NULL});
+    return tw_build_with_quant(n->b, tw_build_cast(n->b, y, TW_S16), quant);
+}
+
 bool tw_tfl_op_batch_matmul(tw_tfl_node *n)
 {
     tw_value *x = tw_tfl_in(n, 0), *y = tw_tfl_in(n, 1);
@@ -78,6 +86,8 @@ bool tw_tfl_op_batch_matmul(tw_tfl_node *n)
         x = swap_last(n, x);
     if (x && x->shape.dtype == TW_F32)
         y = tw_tfl_weights(n, x, y, TW_TFL_DEQUANTIZED);
+    if (x && x->shape.dtype == TW_S16 && y->shape.dtype == TW_S8 && y->quant.count == 1)
+        y = as_int16(n, y);
     int transpose = tw_tfl_flag(n, TW_FIELD(BatchMatMul, adj_y));
     return tw_tfl_set(n, 0,
                       tw_tfl_compute(n, 0, "MatMul", (tw_value *const[]){x, y}, 2,
