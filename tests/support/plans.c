@@ -66,6 +66,25 @@ const char *const tw_test_networks[] = {
     "  output %n\n"
     "  output %k\n"
     "}\n",
+    /* a cache with its position, and a buffer that is full from the first run */
+    "graph \"states\" {\n"
+    "  input %x : f32[1,2,2,3]\n"
+    "  state %tokens : s32[1]\n"
+    "  state %cache : f32[1,2,6,3]\n"
+    "  state %held : f32[1,2,4,3]\n"
+    "  state %count : s32[2] = [2, 0]\n"
+    "  %now = Advance (%tokens) {tokens=2, limit=2147483647, kept=6, window=3}\n"
+    "  next %tokens = %now\n"
+    "  %all = Append (%cache, %x, %tokens) {ring=1}\n"
+    "  next %cache = %all\n"
+    "  %a = Attention (%x, %all, %all, %tokens) {window=3, ring=1}\n"
+    "  %b, %c, %f = Buffer (%a, %held, %count) {axis=2, stride=2}\n"
+    "  next %held = %b\n"
+    "  next %count = %c\n"
+    "  %w = Await (%b, %f)\n"
+    "  %y = Relu (%w)\n"
+    "  output %y\n"
+    "}\n",
     /* a loop around a loop and a branch, int8, both decided by data */
     "graph \"control\" {\n"
     "  input %n : s32[1]\n"
