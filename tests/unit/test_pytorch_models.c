@@ -5,12 +5,16 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "import/import.h"
 #include "support/model_folder.h"
+#include "support/reference.h"
 
-static const tw_tolerance close = {1e-4, 1e-5, 0};
+static const tw_tolerance close_by = {1e-4, 1e-5, 0};
 
 /* TorchScript as PyTorch 1.13 traces it. */
 static void traced_models(void **state)
@@ -28,7 +32,7 @@ static void traced_models(void **state)
         tw_arena *own = tw_arena_new();
         tw_model_folder folder;
         tw_model_folder_read(own, tw_format(own, "%s/%s", root, *name), "model.pt", &folder);
-        tw_model_folder_must_pass(own, &folder, close), passed++;
+        tw_model_folder_must_pass(own, &folder, close_by), passed++;
         tw_arena_free(own);
     }
     printf("traced: %d equal to their goldens\n", passed);
@@ -71,7 +75,7 @@ static void scripted_model(void **state)
         options.constants = &rate;
         options.constant_count = 1;
         options.random_bands = bands;
-        if (!tw_model_folder_run(arena, &folder, &options, close, &result, &diag))
+        if (!tw_model_folder_run(arena, &folder, &options, close_by, &result, &diag))
             fail_msg("%s", diag.message);
         assert_int_equal(result.compared, in->steps);
         assert_int_equal(result.differing, 0);
@@ -79,11 +83,112 @@ static void scripted_model(void **state)
     tw_arena_free(arena);
 }
 
+static bool is_close(const tw_shape *shape, const void *have, const void *want)
+{
+    const tw_value a = {.shape = *shape, .data = have}, b = {.shape = *shape, .data = want};
+    for (int64_t i = 0; i < tw_shape_elements(shape); i++) {
+        const double x = tw_constant_at(&a, i), y = tw_constant_at(&b, i);
+        const double room = shape->dtype == TW_F32 ? 1e-5 + 1e-4 * fabs(y) : 0;
+        if (x != y && !(fabs(x - y) <= room) && !(isnan(x) && isnan(y)))
+            return false;
+    }
+    return true;
+}
+
+/* The graph as it is imported, evaluated operator by operator: the first step against PyTorch. */
+static bool agrees(tw_arena *arena, const tw_model_folder *folder, const char *path)
+{
+    tw_diag diag = {0};
+    tw_offered_input offered[16] = {{0}};
+    const void *in[16], *out[64];
+    tw_import_options options = {.offered = offered};
+    for (int i = 0; i < folder->row_count && folder->rows[i].role == TW_IO_IN; i++) {
+        offered[i] = (tw_offered_input){.name = folder->rows[i].name, .rank = folder->rows[i].rank};
+        memcpy(offered[i].dim, folder->rows[i].dim, sizeof offered[i].dim);
+        in[options.offered_count++] = folder->rows[i].data;
+    }
+    tw_graph *graph = tw_import(arena, path, &options, NULL, &diag);
+    if (!graph || !tw_reference_run(graph, arena, in, out, 0, &diag)) {
+        fprintf(stderr, "%s: %s: %s\n", path, diag.node, diag.message);
+        return false;
+    }
+    bool fine = graph->output_count == folder->row_count - options.offered_count;
+    for (int i = 0; fine && i < graph->output_count; i++) {
+        const tw_io_row *row = &folder->rows[options.offered_count + i];
+        const tw_shape *shape = &graph->outputs[i]->shape;
+        fine = tw_shape_bytes(shape) == row->bytes && is_close(shape, out[i], row->data);
+        if (!fine)
+            fprintf(stderr, "%s: output %d (%s) differs\n", path, i, graph->outputs[i]->name);
+    }
+    return fine;
+}
+
+/* Small networks that together call the operators of pytorch.def, which the tree holds: scripts/fixtures/
+ * pytorch.py. least: how many there are. */
+static void check_fixtures(const char *file, int least)
+{
+    tw_arena *arena = tw_arena_new();
+    int passed = 0, failed = 0;
+    for (const char **name = tw_test_folders(arena, "tests/data/pytorch"); *name; name++) {
+        tw_arena *own = tw_arena_new();
+        tw_model_folder folder;
+        const char *path = tw_format(own, "tests/data/pytorch/%s", *name);
+        if (access(tw_format(own, "%s/%s", path, file), F_OK) == 0) {
+            tw_model_folder_read(own, path, file, &folder);
+            if (agrees(own, &folder, folder.model))
+                passed++;
+            else
+                failed++;
+        }
+        tw_arena_free(own);
+    }
+    printf("%s: %d equal to PyTorch\n", file, passed);
+    assert_int_equal(failed, 0);
+    assert_true(passed >= least);
+    tw_arena_free(arena);
+}
+
+/* Whole plans, of the network with a buffer that runs change among them. */
+static void compiled_programs(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"mlp", "counting", "lstm", "open_batch"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        tw_arena *arena = tw_arena_new();
+        tw_model_folder folder;
+        tw_model_folder_read(arena, tw_format(arena, "tests/data/pytorch/%s", names[i]),
+                             "program.pt2", &folder);
+        tw_model_folder_must_pass(arena, &folder, close_by);
+        tw_arena_free(arena);
+    }
+}
+
+/* As torch.export writes them, in the archive of torch 2.8 and later. */
+static void exported_programs(void **state)
+{
+    (void)state;
+    check_fixtures("program.pt2", 30);
+}
+
+/* After run_decompositions, in the files of torch 2.7. */
+static void decomposed_programs(void **state)
+{
+    (void)state;
+    check_fixtures("decomposed.pt2", 20);
+}
+
+static void scripts(void **state)
+{
+    (void)state;
+    check_fixtures("script.pt", 30);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(traced_models),
-        cmocka_unit_test(scripted_model),
+        cmocka_unit_test(compiled_programs),   cmocka_unit_test(exported_programs),
+        cmocka_unit_test(decomposed_programs), cmocka_unit_test(scripts),
+        cmocka_unit_test(traced_models),       cmocka_unit_test(scripted_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,7 @@ tw_value *tw_torch_input(tw_torch *t, const tw_torch_declared *d)
     tw_shape shape;
     if (rank < 0) {
         tw_fail(t->b.diag, TW_CODE_USAGE, d->name, NULL,
-                "TorchScript does not say the shapes of inputs; give --input-shape %.100s=1x3x8 or "
+                "TorchScript does not say the shapes of inputs; give --input-shape %.100s:1x3x8 or "
                 "whatever it is",
                 d->name);
         return NULL;

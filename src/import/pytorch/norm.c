@@ -101,6 +101,32 @@ bool tw_torch_op_native_batch_norm(tw_torch_call *c)
     return give_first(c, batch_norm(c, (const int[]){1, 2, 3, 4}, tw_torch_real(c, 7)), 3);
 }
 
+/* (x, weight, bias, training, momentum, eps): by channel, over the batch and space; what instance
+ * normalisation becomes */
+bool tw_torch_op_batch_statistics(tw_torch_call *c)
+{
+    tw_value *x = tw_torch_real_in(c, 0), *in[3] = {x};
+    int64_t axes[TW_MAX_RANK] = {0};
+    if (!needs_rank(c, x, 2))
+        return false;
+    const int rank = x->shape.rank;
+    for (int i = 1; i < 3; i++)
+        if (!by_channel(c, i, x->shape.dim[1], rank - 2, &in[i]))
+            return false;
+    for (int k = 2; k < rank; k++)
+        axes[k - 1] = k;
+    if (in[2] && !in[1])
+        in[1] = tw_build_full(c->b, in[2]->shape, 1);
+    return give_first(c,
+                      tw_build(c->b, "Normalize", in,
+                               in[2]   ? 3
+                               : in[1] ? 2
+                                       : 1,
+                               TW_SETTINGS(tw_set_ints("axes", rank - 1, axes),
+                                           tw_set_float("epsilon", (float)tw_torch_real(c, 5)))),
+                      3);
+}
+
 /* --- over the last axes ------------------------------------------------------------------------ */
 
 static tw_value *last_axes(tw_torch_call *c, const char *op, int scale, int bias, double epsilon)

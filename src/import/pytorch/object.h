@@ -37,7 +37,8 @@ enum {
 
 /* A tensor in a file: elements of a storage, from an offset on, in steps. */
 typedef struct tw_torch_stored {
-    int dtype; /* TW_TORCH_U8, ... */
+    int dtype;                    /* TW_TORCH_U8, ... */
+    struct tw_torch_place *place; /* of its storage; null: the import's own */
     const char *key;
     int64_t offset; /* in elements */
     int rank;

@@ -394,9 +394,11 @@ static bool step_marked(tw_pickle *p, int code)
     int count;
     tw_torch_object **above = pop_marked(p, &count);
     /* The stack is used again while the group is made of it. */
-    tw_torch_object **items = tw_copy(p->arena, above, sizeof *above * (size_t)count + 1);
-    if (!above && count == 0 && p->diag->code != TW_CODE_OK)
+    tw_torch_object **items = tw_alloc_array(p->arena, (size_t)count + 1, sizeof *items);
+    if (p->diag->code != TW_CODE_OK)
         return false;
+    for (int i = 0; i < count; i++)
+        items[i] = above[i];
     switch (code) {
     case 't': return push_group(p, TW_TORCH_TUPLE, items, count);
     case 'l': return push_group(p, TW_TORCH_LIST, items, count);

@@ -24,6 +24,10 @@ static bool resize(tw_torch_call *c, const char *mode, const char *coordinates, 
             !tw_resizing_sizes(c->b, &x->shape, &r, axis, spatial, size, "stretch"))
             return false;
     }
+    /* Factors beside sizes say how places are computed. */
+    for (int i = 0; i < spatial && factors + i < c->count; i++)
+        if (tw_torch_has(c, sizes) && c->arg[factors + i]->kind == TW_TORCH_FLOAT)
+            r.scale[1 + i] = (float)c->arg[factors + i]->real;
     const tw_torch_object *list = c->arg[factors];
     if (!tw_torch_has(c, sizes) && (list->kind == TW_TORCH_NONE || list->count != spatial))
         return TW_TORCH_FAIL(c, "neither sizes nor factors are given for %d axes", spatial);

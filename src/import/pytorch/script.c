@@ -276,7 +276,10 @@ static tw_tree *primary(tw_reader *r)
     tw_tree *t;
     if (is_sign(r, '-')) {
         t = new_tree(r, TW_TREE_NEGATIVE);
+        if (++r->depth > DEPTH)
+            return fail(r, "an expression nested too deeply"), NULL;
         tw_tree *item = next(r) ? primary(r) : NULL;
+        r->depth--;
         if (item)
             add(r, t, item);
         return item ? t : NULL;

@@ -10,9 +10,10 @@ typedef struct tw_storage {
     size_t bytes;
 } tw_storage;
 
-static const tw_storage *load(tw_torch *t, const char *key)
+static const tw_storage *load(tw_torch *t, const tw_torch_stored *stored)
 {
-    tw_torch_place *place = &t->place;
+    tw_torch_place *place = stored->place ? stored->place : &t->place;
+    const char *key = stored->key;
     tw_storage *storage = tw_map_get(&place->loaded, key);
     if (storage)
         return storage;
@@ -104,7 +105,7 @@ tw_value *tw_torch_value(tw_torch *t, tw_torch_tensor *tensor)
                 s->dtype);
         return NULL;
     }
-    const tw_storage *storage = load(t, s->key);
+    const tw_storage *storage = load(t, s);
     if (!storage || !tw_torch_shape(t, dtype, s->rank, s->size, &shape) ||
         !fits(t, s, storage, bytes))
         return NULL;
