@@ -134,6 +134,9 @@ static bool is_made_anew(const tw_streaming *s, const tw_node *node, int input,
     const tw_flow *flow = tw_flow_of(s, node->in[input]);
     const int64_t rows = node->out[0]->shape.dim[carry->axis];
     const bool alone = carry->stride == 1 && carry->extent == 1 && carry->pad == 0;
+    if (tw_is(node,
+              TW_OPCODE_slice)) /* it computes nothing, and need not touch what it leaves out */
+        return false;
     if (carry->real || (rows > 1 && s->spec->history && pads(node, input, flow->axis, carry)))
         return false;
     if (rows == 1 && !alone)
@@ -155,7 +158,7 @@ static void give(tw_streaming *s, const tw_node *node, tw_flow flow)
 /* The result has rows: those known and clean follow from every operand. */
 static void give_rows(tw_streaming *s, tw_node *node, const tw_carry *carry)
 {
-    tw_flow out = {.kind = TW_FLOW_ROWS, .axis = carry->axis, .newest = INT64_MAX, .clean = 0};
+    tw_flow out = {.kind = TW_FLOW_ROWS, .axis = carry->axis, .newest = INT64_MAX, .reach = -FAR};
     for (int i = 0; i < node->in_count; i++) {
         if (!node->in[i] || tw_flow_of(s, node->in[i])->kind != TW_FLOW_ROWS)
             continue;

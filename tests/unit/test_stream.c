@@ -49,9 +49,19 @@ static const char causal[] =
     "  %c = Conv (%e, %v) {dilation=[4], pad_begin=[8], pad_end=[0]}\n  %d = Add (%c, %e)\n"
     "  %y = Transpose (%d) {perm=[0,2,1]}\n  output %y\n}\n";
 
+/* Of which only the last frame counts. */
+static const char last_frame[] =
+    "graph \"last\" {\n  input %x : f32[1,40,4]\n  const %w : f32[4,3,4] = random 1 -1 1\n"
+    "  const %u : f32[2,4] = random 2 -1 1\n"
+    "  %a = Conv (%x, %w) {dilation=[2], pad_begin=[4], pad_end=[0]}\n  %r = Relu (%a)\n"
+    "  %l = Slice (%r) {begin=[0,39,0], size=[1,1,4], step=[1,1,1]}\n"
+    "  %y = FullyConnected (%l, %u)\n  output %y\n}\n";
+
 static void test_causal(void **state)
 {
     (void)state;
+    tw_stream_compare_text(last_frame, 1, 1, 10);
+    tw_stream_compare_text(last_frame, 1, 4, 10);
     tw_stream_compare_text(causal, 2, 1, 20);
     tw_stream_compare_text(causal, -1 + 3, 5, 20);
 }
