@@ -67,12 +67,22 @@ bool tw_kr_row_at(int index, tw_kr_row *row)
 
 /* --- calls ------------------------------------------------------------------------------------- */
 
-/* Operations stand between layers where a model computes with tensors itself. */
-static const tw_kr_row *row_of(const json_t *layer, const char **name)
+/* Operations stand between layers where a model computes with tensors itself. Of the module there is no
+ * word in `.h5`: there, what is no layer has nothing that could be trained. */
+static bool is_operation(const tw_kr_import *import, const json_t *layer)
 {
-    const char *module = tw_kr_or_empty(json_string_value(json_object_get(layer, "module")));
+    const char *module = json_string_value(json_object_get(layer, "module"));
+    if (module)
+        return strncmp(module, "keras", 5) == 0 && strstr(module, ".ops");
+    return import->legacy && import->version >= 3 &&
+           !json_object_get(tw_kr_config(layer), "trainable") &&
+           tw_kr_find_operation(tw_kr_class(layer));
+}
+
+static const tw_kr_row *row_of(const tw_kr_import *import, const json_t *layer, const char **name)
+{
     *name = tw_kr_class(layer);
-    if (strncmp(module, "keras", 5) == 0 && strstr(module, ".ops"))
+    if (is_operation(import, layer))
         return tw_kr_find_operation(*name);
     if (strcmp(*name, "TFOpLambda") != 0 && strcmp(*name, "SlicingOpLambda") != 0)
         return tw_kr_find_layer(*name);
@@ -112,7 +122,7 @@ bool tw_kr_call(tw_kr_import *import, const json_t *layer, const char *name, tw_
         n.in = arguments[0].value;
         n.in_count = arguments[0].count;
     }
-    n.row = row_of(layer, &n.op);
+    n.row = row_of(import, layer, &n.op);
     n.op = tw_strdup(import->b.arena, n.op);
     if (++import->calls > TW_KR_MOST_CALLS)
         return TW_KR_UNSUPPORTED(&n, "more than %d layers", TW_KR_MOST_CALLS);

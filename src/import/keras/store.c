@@ -60,7 +60,12 @@ static void walk_groups(tw_kr_import *import, const char *folder, const json_t *
 {
     tw_map seen = {0}; /* name -> how many before */
     for (size_t i = 0; i < json_array_size(layers); i++) {
-        const char *name = snake_case(import, tw_kr_class(json_array_get(layers, i)));
+        const char *class = tw_kr_class(json_array_get(layers, i));
+        /* The one class that has another name in configurations than in Keras. */
+        const bool grouped = strcmp(class, "GroupQueryAttention") == 0;
+        const char *name = snake_case(import, grouped ? "GroupedQueryAttention" : class);
+        if (grouped && !tw_h5_has(import->weights, join(import, folder, name)))
+            name = snake_case(import, class);
         int *count = tw_map_get(&seen, name);
         if (!count) {
             count = tw_alloc(import->scratch, sizeof *count);
