@@ -184,13 +184,6 @@ static void write_direct_functions(const tw_making *m, FILE *f)
             "void *%s_nth_input(uint32_t index);\n"
             "void *%s_nth_output(uint32_t index);\n\n",
             n, n, n, n, n);
-    if (m->session->model.position_count)
-        fprintf(
-            f,
-            "/* Tokens in the caches, and back to the first so many of them: see tw_rewind. */\n"
-            "uint32_t %s_tokens(const %s_network *network);\n"
-            "tw_status %s_rewind(%s_network *network, uint32_t tokens);\n\n",
-            n, n, n, n);
     if (m->is_fed)
         fprintf(f,
                 "/* Where the rows come from: called during a run, as rows are needed. */\n"
@@ -242,6 +235,13 @@ static void write_functions(const tw_making *m, FILE *f)
                 "tw_status %s_save(const %s_network *network, void *saved);\n"
                 "tw_status %s_restore(%s_network *network, const void *saved);\n\n",
                 m->big, n, n, n, n);
+    if (m->session->model.position_count)
+        fprintf(
+            f,
+            "/* Tokens in the caches, and back to the first so many of them: see tw_rewind. */\n"
+            "uint32_t %s_tokens(const %s_network *network);\n"
+            "tw_status %s_rewind(%s_network *network, uint32_t tokens);\n\n",
+            n, n, n, n);
     if (m->is_fed)
         fprintf(f,
                 "/* Where the rows come from: called during a run, as rows are needed. */\n"
