@@ -33,10 +33,81 @@ struct tw_h5 {
 
 /* --- the file ---------------------------------------------------------------------------------- */
 
+/* Texts of any length lie in heaps, collections of numbered objects, and are referred to by length, address
+ * of the collection and number. libhdf5 takes memory for the length and copies the whole object, so that a
+ * file in which the two differ would write beyond it. Every such reference must therefore stand in the
+ * file with the length that its object has. */
+enum { HEAP_HEAD = 16, OBJECT_HEAD = 16, REFERENCE = 16, MOST_HEAPS = 1 << 16 };
+
+static uint64_t number_at(const uint8_t *p, int bytes)
+{
+    uint64_t value = 0;
+    for (int i = bytes; i-- > 0;)
+        value = value << 8 | p[i];
+    return value;
+}
+
+static bool is_heap(const uint8_t *data, size_t bytes, uint64_t at)
+{
+    return bytes >= HEAP_HEAD && at <= bytes - HEAP_HEAD && memcmp(data + at, "GCOL", 4) == 0;
+}
+
+/* The size of object `wanted` of the collection; false where it has none. */
+static bool find_object(const uint8_t *data, size_t bytes, uint64_t heap, uint64_t wanted,
+                        uint64_t *size)
+{
+    const uint64_t length = number_at(data + heap + 8, 8);
+    const uint64_t end = length <= bytes - heap ? heap + length : bytes;
+    for (uint64_t at = heap + HEAP_HEAD; at + OBJECT_HEAD <= end;) {
+        *size = number_at(data + at + 8, 8);
+        if (number_at(data + at, 2) == wanted)
+            return true;
+        if (*size > end - at - OBJECT_HEAD)
+            return false;
+        at += OBJECT_HEAD + (*size + 7) / 8 * 8;
+    }
+    return false;
+}
+
+/* Addresses and lengths of eight bytes that count from the file's begin: how Keras's files are. */
+static bool is_plain(const uint8_t *data, size_t bytes)
+{
+    if (bytes < 96)
+        return false;
+    const int version = data[8];
+    const uint8_t *sizes = data + (version < 2 ? 13 : 9);
+    const size_t base = version == 0 ? 24 : version == 1 ? 28 : 12;
+    return version <= 3 && sizes[0] == 8 && sizes[1] == 8 && number_at(data + base, 8) == 0;
+}
+
+static bool check_heaps(const uint8_t *data, size_t bytes, tw_diag *diag)
+{
+    uint64_t size;
+    long seen = 0;
+    if (!is_plain(data, bytes))
+        return tw_fail(diag, TW_CODE_FAILED, NULL, NULL,
+                       "the HDF5 file is damaged, or not as Keras writes it; save the model again");
+    for (size_t at = 0; at + REFERENCE <= bytes; at++) {
+        const uint64_t heap = number_at(data + at + 4, 8), index = number_at(data + at + 12, 4);
+        if (heap == 0 || !is_heap(data, bytes, heap) || index == 0)
+            continue;
+        /* Object 0 is what is free. What names no object is no reference, or one that leads nowhere. */
+        if (!find_object(data, bytes, heap, index, &size))
+            continue;
+        if (++seen > MOST_HEAPS || size != number_at(data + at, 4))
+            return tw_fail(
+                diag, TW_CODE_FAILED, NULL, NULL,
+                "the HDF5 file is damaged: a text's length is not that of what is stored");
+    }
+    return true;
+}
+
 tw_h5 *tw_h5_open(tw_arena *arena, const void *data, size_t bytes, tw_diag *diag)
 {
     tw_h5 *f = tw_alloc(arena, sizeof *f);
     *f = (tw_h5){.arena = arena, .file = -1, .bytes = bytes, .diag = diag};
+    if (!check_heaps(data, bytes, diag))
+        return NULL;
     H5Eget_auto2(H5E_DEFAULT, &f->report, &f->report_data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     H5PLset_loading_state(0); /* no filter is looked for in folders */
