@@ -303,7 +303,7 @@ static bool read_texts(tw_h5 *f, const char *path, const char *name, texts *t)
 
 const char *tw_h5_text(tw_h5 *f, const char *path, const char *attribute)
 {
-    texts t = {NULL};
+    texts t = {.text = NULL};
     if (!read_texts(f, path, attribute, &t) || t.count == 0)
         return NULL;
     if (t.count == 1)
@@ -319,7 +319,7 @@ const char *tw_h5_text(tw_h5 *f, const char *path, const char *attribute)
 
 int tw_h5_texts(tw_h5 *f, const char *path, const char *attribute, const char *const **list)
 {
-    texts t = {NULL};
+    texts t = {.text = NULL};
     if (!read_texts(f, path, attribute, &t))
         return -1;
     *list = t.text;
@@ -377,7 +377,7 @@ static bool check_storage(tw_h5 *f, const char *path, const dataset *d)
 /* Keras stores bfloat16 as bytes in pairs, or as uint16, with an attribute that says so. */
 static bool is_bfloat(tw_h5 *f, const dataset *d)
 {
-    texts t = {NULL};
+    texts t = {.text = NULL};
     return read_attribute(f, d->id, "dtype", &t) > 0 && t.count == 1 &&
            strcmp(t.text[0], "bfloat16") == 0;
 }
