@@ -154,10 +154,9 @@ static bool inspect_model(tw_cli *cli, const char *path)
 {
     tw_compile_options options;
     const char *format = "";
-    if (!cli_compile_options(cli, &options))
+    if (!cli_compile_options(cli, &options) || !cli_model_ends(cli, path, &options))
         return false;
-    tw_import_options import = {.input_shapes = options.input_shapes,
-                                .input_shape_count = options.input_shape_count};
+    const tw_import_options import = tw_import_options_of(&options);
     tw_graph *graph = tw_import(cli->arena, path, &import, &format, &cli->diag);
     if (!graph)
         return false;
@@ -286,8 +285,9 @@ static bool run(tw_cli *cli)
     return cli_is_plan(path) ? inspect_plan(cli, path) : inspect_model(cli, path);
 }
 
-static const tw_option_id options[] = {TW_OPTION_ir, TW_OPTION_out, TW_OPTION_input_shape,
-                                       TW_OPTION_json, TW_OPTION_COUNT};
+static const tw_option_id options[] = {
+    TW_OPTION_ir,       TW_OPTION_out,  TW_OPTION_input_shape, TW_OPTION_signature,
+    TW_OPTION_constant, TW_OPTION_json, TW_OPTION_COUNT};
 
 const tw_command tw_command_inspect = {
     .name = "inspect",

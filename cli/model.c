@@ -51,6 +51,7 @@ bool cli_compile_options(tw_cli *cli, tw_compile_options *options)
     const char *memory = cli_value(cli, TW_OPTION_memory);
     tw_compile_options_default(options);
     options->backends = cli_value(cli, TW_OPTION_backend);
+    options->signature = cli_value(cli, TW_OPTION_signature);
     options->input_rows = cli_value(cli, TW_OPTION_input_rows);
     options->output_rows = cli_value(cli, TW_OPTION_output_rows);
     options->strip = cli_has(cli, TW_OPTION_strip);

@@ -63,8 +63,7 @@ static const char *operator_of(const tw_graph *graph, const char *node)
 
 static tw_graph *import(tw_cli *cli, const char *path, const tw_compile_options *options)
 {
-    tw_import_options import = {.input_shapes = options->input_shapes,
-                                .input_shape_count = options->input_shape_count};
+    const tw_import_options import = tw_import_options_of(options);
     const char *format;
     cli->diag.warn = NULL; /* they have been given */
     return tw_import(cli->arena, path, &import, &format, &cli->diag);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "import/tensor_file.h"
@@ -16,6 +17,14 @@ bool cli_is_folder(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+bool cli_is_saved_model(const char *path)
+{
+    char model[4096], goldens[4096];
+    return snprintf(model, sizeof model, "%s/saved_model.pb", path) < (int)sizeof model &&
+           snprintf(goldens, sizeof goldens, "%s/io.tsv", path) < (int)sizeof goldens &&
+           access(model, F_OK) == 0 && access(goldens, F_OK) != 0;
 }
 
 static bool exists(const char *path)

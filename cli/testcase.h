@@ -40,6 +40,8 @@ typedef struct cli_testdir {
 } cli_testdir;
 
 bool cli_is_folder(const char *path);
+/* A folder with a SavedModel: a model, no test folder. */
+bool cli_is_saved_model(const char *path);
 
 /* Read an ONNX test-case folder (model.onnx, test_data_set_N/) or a folder with io.tsv. */
 bool cli_testdir_read(tw_cli *cli, const char *path, cli_testdir *dir);

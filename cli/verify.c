@@ -483,7 +483,7 @@ static bool run(tw_cli *cli)
     tw_verdict verdict;
     if (!prepare_verdict(cli, &verdict))
         return false;
-    bool folder = cli_is_folder(cli->operands[0]);
+    bool folder = cli_is_folder(cli->operands[0]) && !cli_is_saved_model(cli->operands[0]);
     if (folder && (cli_has(cli, TW_OPTION_input) || cli_has(cli, TW_OPTION_expect) ||
                    cli_has(cli, TW_OPTION_against) || cli_has(cli, TW_OPTION_steps) ||
                    cli_has(cli, TW_OPTION_feed) || cli_has(cli, TW_OPTION_per_node)))
@@ -504,14 +504,12 @@ static bool run(tw_cli *cli)
 }
 
 static const tw_option_id options[] = {
-    TW_OPTION_input,          TW_OPTION_expect,      TW_OPTION_against,
-    TW_OPTION_per_node,       TW_OPTION_steps,       TW_OPTION_feed,
-    TW_OPTION_rtol,           TW_OPTION_atol,        TW_OPTION_lsb,
-    TW_OPTION_memory,         TW_OPTION_input_shape, TW_OPTION_stream,
-    TW_OPTION_stream_padding, TW_OPTION_io_layout,   TW_OPTION_input_rows,
-    TW_OPTION_output_rows,    TW_OPTION_backend,     TW_OPTION_prefer,
-    TW_OPTION_random_bands,   TW_OPTION_loop_limit,  TW_OPTION_json,
-    TW_OPTION_COUNT};
+    TW_OPTION_input,        TW_OPTION_expect,      TW_OPTION_against,        TW_OPTION_per_node,
+    TW_OPTION_steps,        TW_OPTION_feed,        TW_OPTION_rtol,           TW_OPTION_atol,
+    TW_OPTION_lsb,          TW_OPTION_memory,      TW_OPTION_input_shape,    TW_OPTION_signature,
+    TW_OPTION_constant,     TW_OPTION_stream,      TW_OPTION_stream_padding, TW_OPTION_io_layout,
+    TW_OPTION_input_rows,   TW_OPTION_output_rows, TW_OPTION_backend,        TW_OPTION_prefer,
+    TW_OPTION_random_bands, TW_OPTION_loop_limit,  TW_OPTION_json,           TW_OPTION_COUNT};
 
 const tw_command tw_command_verify = {
     .name = "verify",

@@ -28,6 +28,8 @@ static const char *options_text(tw_arena *arena, const tw_compile_options *optio
     const char *text = tw_format(arena, "memory=%s io-layout=%s backend=%s", memory,
                                  options->io_layout == TW_IO_NHWC ? "nhwc" : "keep",
                                  options->backends ? options->backends : "reference");
+    if (options->signature)
+        text = tw_format(arena, "%s signature=%s", text, options->signature);
     for (int i = 0; i < options->constant_count; i++)
         text = tw_format(arena, "%s %s=%s", text, options->constants[i].name,
                          options->constants[i].value);
@@ -93,12 +95,7 @@ static bool compile(const char *model, const tw_compile_options *options, tw_com
     tw_origin origin = {.options = options_text(arena, options), .strip = options->strip};
     tw_schedule schedule;
 
-    tw_import_options import = {.input_shapes = options->input_shapes,
-                                .input_shape_count = options->input_shape_count,
-                                .offered = options->offered,
-                                .offered_count = options->offered_count,
-                                .constants = options->constants,
-                                .constant_count = options->constant_count};
+    const tw_import_options import = tw_import_options_of(options);
     tw_graph *graph = tw_import(arena, model, &import, &origin.format, diag);
     if (!graph || !keep_only(graph, options, diag) ||
         !tw_bind_states(graph, options->states, options->state_count, diag) ||
@@ -127,7 +124,7 @@ static bool compile(const char *model, const tw_compile_options *options, tw_com
     if (!fits && !schedule.smallest_budget)
         return false;
     tw_diag ignored = {0}; /* a plan that does not fit is still written, to report its sizes */
-    if (!tw_sha256_file(model, origin.sha256, diag) ||
+    if (!tw_sha256_file(tw_model_file(arena, model), origin.sha256, diag) ||
         !tw_emit_plan(&schedule, &origin, &out->plan, &out->plan_bytes, fits ? diag : &ignored))
         return false;
     tw_emit_report(&schedule, out->plan_bytes, tw_constant_bytes(out->plan), &out->report);

@@ -120,6 +120,7 @@ typedef struct tw_compile_options {
     const tw_state_binding *states;
     int state_count;
     tw_stream_spec stream;
+    const char *signature; /* which one, of a model that has several; null: the usual one */
     tw_io_layout io_layout;
     tw_prefer prefer;
     const char

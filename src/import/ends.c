@@ -41,6 +41,16 @@ void tw_rename_value(tw_graph *graph, tw_value *value, const char *name)
     value->name = tw_unique_name(graph, name);
 }
 
+const tw_input_shape *tw_given_shape(const tw_import_options *options, const char *name, bool first)
+{
+    for (int i = 0; i < options->input_shape_count; i++) {
+        const char *given = options->input_shapes[i].name;
+        if (given && *given ? strcmp(given, name) == 0 : first)
+            return &options->input_shapes[i];
+    }
+    return NULL;
+}
+
 /* ---- inputs that never change ---- */
 
 void tw_fix_input(tw_graph *graph, tw_value *input, const void *data)

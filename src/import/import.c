@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 
@@ -64,6 +65,17 @@ static bool refuse(const uint8_t *data, size_t bytes, tw_diag *diag)
                    accepted);
 }
 
+tw_import_options tw_import_options_of(const tw_compile_options *options)
+{
+    return (tw_import_options){.input_shapes = options->input_shapes,
+                               .input_shape_count = options->input_shape_count,
+                               .offered = options->offered,
+                               .offered_count = options->offered_count,
+                               .constants = options->constants,
+                               .constant_count = options->constant_count,
+                               .signature = options->signature};
+}
+
 tw_graph *tw_import_bytes(tw_arena *arena, const void *data, size_t bytes, const char *path,
                           const tw_import_options *options, const char **format, tw_diag *diag)
 {
@@ -86,11 +98,20 @@ tw_graph *tw_import_bytes(tw_arena *arena, const void *data, size_t bytes, const
     return NULL;
 }
 
+const char *tw_model_file(tw_arena *arena, const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
+        return path;
+    return tw_format(arena, "%s/saved_model.pb", path);
+}
+
 tw_graph *tw_import(tw_arena *arena, const char *path, const tw_import_options *options,
                     const char **format, tw_diag *diag)
 {
     /* The importers keep what they need; the file itself goes. */
     tw_arena *scratch = tw_arena_new();
+    path = tw_model_file(scratch, path);
     tw_mapped large = {NULL, 0};
     void *data = NULL;
     size_t bytes = 0;

@@ -12,13 +12,20 @@ typedef struct tw_import_options {
     int offered_count;
     const tw_input_value *constants;
     int constant_count;
+    const char *signature; /* which one, of a model that has several; null: the usual one */
 } tw_import_options;
+
+/* What they are of a compilation. */
+tw_import_options tw_import_options_of(const tw_compile_options *options);
 
 /* Read a model of any known format; the format is told by the content. options: null for none.
  * format: set to its name ("onnx", "text") when not null. Returns null with a message on failure;
  * diag->file is then the model. */
 tw_graph *tw_import(tw_arena *arena, const char *path, const tw_import_options *options,
                     const char **format, tw_diag *diag);
+
+/* The file that a model's path stands for: of a folder the SavedModel in it. */
+const char *tw_model_file(tw_arena *arena, const char *path);
 
 /* What importers.def asks of a format's folder: does the file look like one (it may still be damaged),
  * and the import itself. */
@@ -36,6 +43,9 @@ tw_graph *tw_import_bytes(tw_arena *arena, const void *data, size_t bytes, const
  * Inputs and states keep their own. */
 void tw_rename_value(tw_graph *graph, tw_value *value, const char *name);
 
+/* The extents that the user gives an input: by name, or without one for the first; null: none. */
+const tw_input_shape *tw_given_shape(const tw_import_options *options, const char *name,
+                                     bool first);
 /* Where the options (null: none) give this input a value, it becomes a constant. Importers ask as soon
  * as they have made an input. */
 bool tw_fix_given_input(tw_graph *graph, tw_value *input, const tw_import_options *options,

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "import/import.h"
-#include "import/onnx/wire.h"
+#include "import/wire.h"
 #include "support/onnx_model.h"
 
 static tw_arena *arena;

@@ -20,7 +20,7 @@
 #include "base/file.h"
 #include "host/compare.h"
 #include "host/session.h"
-#include "import/onnx/wire.h"
+#include "import/wire.h"
 #include "import/tensor_file.h"
 #include "onnx.pb-c.h"
 #include "support/archive.h"

@@ -4,18 +4,6 @@
 
 #include "import/onnx/model.h"
 
-/* The extents that the user gives an input: by name, or without one for the first input. */
-static const tw_input_shape *given_shape(const tw_onnx *o, const char *name, bool first)
-{
-    const tw_import_options *options = o->b.options;
-    for (int i = 0; i < options->input_shape_count; i++) {
-        const char *given = tw_onnx_or_empty(options->input_shapes[i].name);
-        if (*given ? strcmp(given, name) == 0 : first)
-            return &options->input_shapes[i];
-    }
-    return NULL;
-}
-
 static bool refuse_type(tw_onnx *o, const char *name, const Tw__Onnx__Type *type)
 {
     const char *kind = !type                          ? NULL
@@ -81,7 +69,7 @@ static bool import_input(tw_onnx *o, const Tw__Onnx__ValueInfo *info, bool first
     tw_dtype dtype = tw_onnx_held_as(type->elem_type);
     if (dtype == TW_NO_DTYPE)
         return tw_onnx_refuse_dtype(type->elem_type, what, o->b.diag);
-    const tw_input_shape *given = given_shape(o, binding->name, first);
+    const tw_input_shape *given = tw_given_shape(o->b.options, binding->name, first);
     const tw_offered_input *offer = given ? NULL : fitting_offer(o, binding->name, type->shape);
     int given_rank = given ? given->rank : offer ? offer->rank : -1;
     const int32_t *given_dim = given ? given->dim : offer ? offer->dim : NULL;
@@ -129,7 +117,8 @@ bool tw_onnx_import_inputs(tw_onnx *o, const Tw__Onnx__Graph *g)
     name_offers(o, open, count);
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < count; i++) {
-            bool given = given_shape(o, tw_onnx_or_empty(open[i]->name), i == 0) != NULL;
+            bool given =
+                tw_given_shape(o->b.options, tw_onnx_or_empty(open[i]->name), i == 0) != NULL;
             if (given == (pass == 0) && !import_input(o, open[i], i == 0))
                 return false;
         }

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "import/onnx/model.h"
-#include "import/onnx/wire.h"
+#include "import/wire.h"
 
 static void load_rows(tw_onnx *o)
 {

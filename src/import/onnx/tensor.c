@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "import/onnx/wire.h"
+#include "import/wire.h"
 #include "onnx.pb-c.h"
 
 /* ONNX's element types by number; ours, where there is one. */

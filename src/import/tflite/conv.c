@@ -1,5 +1,4 @@
 /* Convolutions. */
-#include "import/padding.h"
 #include "import/tflite/tflite.h"
 
 /* A bias in units of the sums, whatever its own scale says: the kernels take it so. One of int16
@@ -15,7 +14,7 @@ tw_value *tw_tfl_bias(tw_tfl_node *n, int i)
 }
 
 static tw_value *convolve(tw_tfl_node *n, const char *op, tw_value *x, tw_value *w,
-                          const tw_tfl_window *window, int64_t group, tw_clamp clamp)
+                          const tw_window *window, int64_t group, tw_clamp clamp)
 {
     tw_value *in[] = {x, tw_tfl_weights(n, x, w, TW_TFL_HYBRID), tw_tfl_bias(n, 2)};
     tw_setting settings[] = {tw_set_ints("stride", 2, window->stride),
@@ -38,11 +37,11 @@ bool tw_tfl_op_conv_2d(tw_tfl_node *n)
     if (w->shape.rank != 4 || x->shape.rank != 4)
         return TW_TFL_FAIL(n, "input and weights must have rank 4, not %d and %d", x->shape.rank,
                            w->shape.rank);
-    tw_tfl_window window = {.kernel = {w->shape.dim[1], w->shape.dim[2]},
-                            .stride = {tw_tfl_int(n, TW_FIELD(Conv2D, stride_h), 0),
-                                       tw_tfl_int(n, TW_FIELD(Conv2D, stride_w), 0)},
-                            .dilation = {tw_tfl_int(n, TW_FIELD(Conv2D, dilation_h_factor), 1),
-                                         tw_tfl_int(n, TW_FIELD(Conv2D, dilation_w_factor), 1)}};
+    tw_window window = {.kernel = {w->shape.dim[1], w->shape.dim[2]},
+                        .stride = {tw_tfl_int(n, TW_FIELD(Conv2D, stride_h), 0),
+                                   tw_tfl_int(n, TW_FIELD(Conv2D, stride_w), 0)},
+                        .dilation = {tw_tfl_int(n, TW_FIELD(Conv2D, dilation_h_factor), 1),
+                                     tw_tfl_int(n, TW_FIELD(Conv2D, dilation_w_factor), 1)}};
     int32_t depth = w->shape.dim[3], channels = x->shape.dim[3];
     if (depth < 1 || channels % depth != 0)
         return TW_TFL_FAIL(n, "weights for %d channels do not divide the input's %d", (int)depth,
@@ -79,7 +78,7 @@ bool tw_tfl_op_depthwise_conv_2d(tw_tfl_node *n)
         return false;
     if (w->shape.rank != 4 || x->shape.rank != 4 || w->shape.dim[0] != 1)
         return TW_TFL_FAIL(n, "input and weights must have rank 4, the weights with one first");
-    tw_tfl_window window = {
+    tw_window window = {
         .kernel = {w->shape.dim[1], w->shape.dim[2]},
         .stride = {tw_tfl_int(n, TW_FIELD(DepthwiseConv2D, stride_h), 0),
                    tw_tfl_int(n, TW_FIELD(DepthwiseConv2D, stride_w), 0)},
@@ -97,18 +96,10 @@ bool tw_tfl_op_depthwise_conv_2d(tw_tfl_node *n)
 /* The pads and additions that make of x, spread, the `extent` outputs that the file asks for: padded as
  * the convolution that the operator transposes. */
 bool tw_tfl_transposed_axis(tw_tfl_node *n, int64_t x, int64_t extent, int padding,
-                            tw_tfl_window *window, int64_t *added, int i)
+                            tw_window *window, int64_t *added, int i)
 {
-    int64_t stride = window->stride[i];
-    int64_t kernel = (window->kernel[i] - 1) * window->dilation[i] + 1;
-    if (stride < 1 || extent < 1 || x < 1)
-        return TW_TFL_FAIL(n, "stride %lld, %lld elements in and %lld out on spatial axis %d",
-                           (long long)stride, (long long)x, (long long)extent, i);
-    tw_pads pads = tw_transposed_pads(x, extent, stride, kernel, padding == TW_TFL_PADDING_SAME);
-    window->begin[i] = pads.begin;
-    window->end[i] = pads.end;
-    *added = pads.added;
-    return true;
+    return tw_window_transposed(n->b, n->op, x, extent, padding == TW_TFL_PADDING_SAME, window,
+                                added, i);
 }
 
 /* The shape of the result: input 0; where that is not known, as the file declares it, which is all
@@ -142,10 +133,10 @@ bool tw_tfl_op_transpose_conv(tw_tfl_node *n)
                            "shape as many elements, not %d",
                            x->shape.rank, w->shape.rank, extents.count);
     int padding = tw_tfl_byte(n, TW_FIELD(TransposeConv, padding), 0);
-    tw_tfl_window window = {.kernel = {w->shape.dim[1], w->shape.dim[2]},
-                            .stride = {tw_tfl_int(n, TW_FIELD(TransposeConv, stride_h), 0),
-                                       tw_tfl_int(n, TW_FIELD(TransposeConv, stride_w), 0)},
-                            .dilation = {1, 1}};
+    tw_window window = {.kernel = {w->shape.dim[1], w->shape.dim[2]},
+                        .stride = {tw_tfl_int(n, TW_FIELD(TransposeConv, stride_h), 0),
+                                   tw_tfl_int(n, TW_FIELD(TransposeConv, stride_w), 0)},
+                        .dilation = {1, 1}};
     for (int i = 0; i < 2; i++)
         if (!tw_tfl_transposed_axis(n, x->shape.dim[1 + i], extents.v[1 + i], padding, &window,
                                     &added[i], i))

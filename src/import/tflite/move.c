@@ -154,114 +154,28 @@ bool tw_tfl_op_slice(tw_tfl_node *n)
     return slice(n, x, begin.v, sizes, step, &out) && tw_tfl_set(n, 0, out);
 }
 
-/* STRIDED_SLICE's specification as it is read: one entry an axis of x, and the extents of the
- * result, with axes put in and left out. */
-typedef struct tw_strided {
-    tw_tfl_list begin, end, stride;
-    int32_t begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask;
-    bool offset; /* end is counted from begin */
-    int64_t first[TW_MAX_RANK], size[TW_MAX_RANK], step[TW_MAX_RANK];
-    int axis; /* of x, next */
-    int64_t dim[2 * TW_MAX_RANK];
-    int rank;
-} tw_strided;
-
-static bool has_bit(int32_t mask, int i)
-{
-    return i < 32 && (mask >> i & 1) != 0;
-}
-
-static int64_t clamp(int64_t v, int64_t low, int64_t high)
-{
-    return v < low ? low : v > high ? high : v;
-}
-
-/* Entry i selects from the next axis of x. */
-static bool take_entry(tw_tfl_node *n, const tw_value *x, tw_strided *s, int i)
-{
-    int k = s->axis++;
-    if (k >= x->shape.rank)
-        return TW_TFL_FAIL(n, "more entries than the tensor's %d axes", x->shape.rank);
-    int64_t extent = x->shape.dim[k], step = s->stride.v[i];
-    int64_t begin = s->begin.v[i], end = s->end.v[i];
-    if (step == 0 || step < -INT32_MAX || step > INT32_MAX)
-        return TW_TFL_FAIL(n, "the stride of axis %d is %lld", k, (long long)step);
-    int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
-    begin = has_bit(s->begin_mask, i) ? (step > 0 ? low : high)
-                                      : clamp(begin < 0 ? begin + extent : begin, low, high);
-    if (has_bit(s->shrink_axis_mask, i)) {
-        if (begin < 0 || begin >= extent)
-            return TW_TFL_FAIL(n, "element %lld of axis %d, which has %lld", (long long)begin, k,
-                               (long long)extent);
-        s->first[k] = begin;
-        s->size[k] = s->step[k] = 1;
-        return true;
-    }
-    end += s->offset ? begin : end < 0 ? extent : 0;
-    end = has_bit(s->end_mask, i) ? (step > 0 ? high : low) : clamp(end, low, high);
-    int64_t span = step > 0 ? end - begin : begin - end, size = step > 0 ? step : -step;
-    s->first[k] = span > 0 ? begin : 0;
-    s->size[k] = span > 0 ? (span + size - 1) / size : 0;
-    s->step[k] = step;
-    s->dim[s->rank++] = s->size[k];
-    return true;
-}
-
-static void take_whole(const tw_value *x, tw_strided *s)
-{
-    int k = s->axis++;
-    s->first[k] = 0;
-    s->size[k] = x->shape.dim[k];
-    s->step[k] = 1;
-    s->dim[s->rank++] = s->size[k];
-}
-
-static bool read_strided(tw_tfl_node *n, const tw_value *x, tw_strided *s)
-{
-    int count = s->begin.count, named = 0;
-    if (count < 0 || count > 2 * TW_MAX_RANK || s->end.count != count || s->stride.count != count)
-        return TW_TFL_FAIL(n, "begin, end and strides of %d, %d and %d entries", count,
-                           s->end.count, s->stride.count);
-    for (int i = 0; i < count; i++)
-        named += !has_bit(s->ellipsis_mask, i) && !has_bit(s->new_axis_mask, i);
-    for (int i = 0; i < count; i++) {
-        if (s->rank >= 2 * TW_MAX_RANK - 1)
-            return TW_TFL_FAIL(n, "the result has too many axes");
-        if (has_bit(s->ellipsis_mask, i)) {
-            while (s->axis + named < x->shape.rank)
-                take_whole(x, s);
-            s->ellipsis_mask = 0; /* only the first counts */
-        } else if (has_bit(s->new_axis_mask, i)) {
-            s->dim[s->rank++] = 1;
-        } else if (!take_entry(n, x, s, i)) {
-            return false;
-        } else {
-            named--;
-        }
-    }
-    while (s->axis < x->shape.rank)
-        take_whole(x, s);
-    return s->rank <= TW_MAX_RANK ||
-           TW_TFL_UNSUPPORTED(n, "a result of %d axes; at most %d are supported", s->rank,
-                              TW_MAX_RANK);
-}
-
 bool tw_tfl_op_strided_slice(tw_tfl_node *n)
 {
-    tw_value *x = tw_tfl_in(n, 0), *part;
-    tw_strided s = {.begin_mask = tw_tfl_int(n, TW_FIELD(StridedSlice, begin_mask), 0),
-                    .end_mask = tw_tfl_int(n, TW_FIELD(StridedSlice, end_mask), 0),
-                    .ellipsis_mask = tw_tfl_int(n, TW_FIELD(StridedSlice, ellipsis_mask), 0),
-                    .new_axis_mask = tw_tfl_int(n, TW_FIELD(StridedSlice, new_axis_mask), 0),
-                    .shrink_axis_mask = tw_tfl_int(n, TW_FIELD(StridedSlice, shrink_axis_mask), 0),
-                    .offset = tw_tfl_flag(n, TW_FIELD(StridedSlice, offset))};
-    if (!x || !tw_tfl_list_in(n, 1, "the begin", &s.begin) ||
-        !tw_tfl_list_in(n, 2, "the end", &s.end) ||
-        !tw_tfl_list_in(n, 3, "the strides", &s.stride) || !read_strided(n, x, &s) ||
-        !slice(n, x, s.first, s.size, s.step, &part))
+    tw_value *x = tw_tfl_in(n, 0);
+    tw_tfl_list begin, end, stride;
+    if (!x || !tw_tfl_list_in(n, 1, "the begin", &begin) ||
+        !tw_tfl_list_in(n, 2, "the end", &end) || !tw_tfl_list_in(n, 3, "the strides", &stride))
         return false;
-    bool same = s.rank == x->shape.rank && s.shrink_axis_mask == 0 && s.new_axis_mask == 0;
-    return tw_tfl_set(n, 0, same ? part : tw_build_reshape(n->b, part, s.rank, s.dim));
+    if (begin.count < 0 || end.count != begin.count || stride.count != begin.count)
+        return TW_TFL_FAIL(n, "begin, end and strides of %d, %d and %d entries", begin.count,
+                           end.count, stride.count);
+    const tw_strided s = {.count = begin.count,
+                          .begin = begin.v,
+                          .end = end.v,
+                          .stride = stride.v,
+                          .begin_mask = tw_tfl_int(n, TW_FIELD(StridedSlice, begin_mask), 0),
+                          .end_mask = tw_tfl_int(n, TW_FIELD(StridedSlice, end_mask), 0),
+                          .ellipsis_mask = tw_tfl_int(n, TW_FIELD(StridedSlice, ellipsis_mask), 0),
+                          .new_axis_mask = tw_tfl_int(n, TW_FIELD(StridedSlice, new_axis_mask), 0),
+                          .shrink_axis_mask =
+                              tw_tfl_int(n, TW_FIELD(StridedSlice, shrink_axis_mask), 0),
+                          .offset = tw_tfl_flag(n, TW_FIELD(StridedSlice, offset))};
+    return tw_tfl_set(n, 0, tw_build_strided(n->b, n->op, x, &s));
 }
 
 bool tw_tfl_op_reverse_v2(tw_tfl_node *n)

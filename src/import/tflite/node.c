@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "import/tflite/flexbuffer.h"
-#include "import/padding.h"
 #include "import/tflite/tflite.h"
 
 enum {
@@ -257,21 +256,6 @@ bool tw_tfl_activation(tw_tfl_node *n, int activation, tw_clamp *clamp)
 
 /* --- windows ----------------------------------------------------------------------------------- */
 
-static bool pad_axis(tw_tfl_node *n, int64_t extent, int padding, tw_tfl_window *w, int k)
-{
-    if (w->stride[k] < 1 || w->dilation[k] < 1 || w->kernel[k] < 1)
-        return TW_TFL_FAIL(n, "kernel %lld, stride %lld, dilation %lld: all must be positive",
-                           (long long)w->kernel[k], (long long)w->stride[k],
-                           (long long)w->dilation[k]);
-    const int64_t span = (w->kernel[k] - 1) * w->dilation[k] + 1;
-    tw_pads pads = {0, 0, 0};
-    if (padding == TW_TFL_PADDING_SAME)
-        pads = tw_same_pads(extent, w->stride[k], span);
-    w->begin[k] = pads.begin;
-    w->end[k] = pads.end;
-    return true;
-}
-
 static int32_t narrow(tw_tfl_node *n, const char *key, int64_t value)
 {
     if (value < INT32_MIN || value > INT32_MAX)
@@ -307,7 +291,7 @@ float tw_tfl_real_option(tw_tfl_node *n, const char *key)
     return (float)value;
 }
 
-bool tw_tfl_pads(tw_tfl_node *n, const tw_shape *x, int spatial, int padding, tw_tfl_window *w)
+bool tw_tfl_pads(tw_tfl_node *n, const tw_shape *x, int spatial, int padding, tw_window *w)
 {
     if (padding != TW_TFL_PADDING_SAME && padding != TW_TFL_PADDING_VALID)
         return TW_TFL_FAIL(n, "padding %d is neither SAME nor VALID", padding);
@@ -315,7 +299,7 @@ bool tw_tfl_pads(tw_tfl_node *n, const tw_shape *x, int spatial, int padding, tw
         return TW_TFL_FAIL(n, "the input has rank %d; it must be batch, %sheight, width, channels",
                            x->rank, spatial == 3 ? "depth, " : "");
     for (int i = 0; i < spatial; i++)
-        if (!pad_axis(n, x->dim[1 + i], padding, w, i))
+        if (!tw_window_pads(n->b, n->op, x->dim[1 + i], padding == TW_TFL_PADDING_SAME, w, i))
             return false;
     return true;
 }

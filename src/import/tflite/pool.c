@@ -1,20 +1,20 @@
 /* Pooling. */
 #include "import/tflite/tflite.h"
 
-static bool read_window(tw_tfl_node *n, const tw_value *x, tw_tfl_window *window, tw_clamp *clamp)
+static bool read_window(tw_tfl_node *n, const tw_value *x, tw_window *window, tw_clamp *clamp)
 {
-    *window = (tw_tfl_window){.kernel = {tw_tfl_int(n, TW_FIELD(Pool2D, filter_height), 0),
-                                         tw_tfl_int(n, TW_FIELD(Pool2D, filter_width), 0)},
-                              .stride = {tw_tfl_int(n, TW_FIELD(Pool2D, stride_h), 0),
-                                         tw_tfl_int(n, TW_FIELD(Pool2D, stride_w), 0)},
-                              .dilation = {1, 1}};
+    *window = (tw_window){.kernel = {tw_tfl_int(n, TW_FIELD(Pool2D, filter_height), 0),
+                                     tw_tfl_int(n, TW_FIELD(Pool2D, filter_width), 0)},
+                          .stride = {tw_tfl_int(n, TW_FIELD(Pool2D, stride_h), 0),
+                                     tw_tfl_int(n, TW_FIELD(Pool2D, stride_w), 0)},
+                          .dilation = {1, 1}};
     return tw_tfl_pads(n, &x->shape, 2, tw_tfl_byte(n, TW_FIELD(Pool2D, padding), 0), window) &&
            tw_tfl_activation(n, tw_tfl_byte(n, TW_FIELD(Pool2D, fused_activation_function), 0),
                              clamp);
 }
 
 /* The result has the input's quantisation: the reference kernels do not rescale. */
-static tw_value *pool(tw_tfl_node *n, const char *op, tw_value *x, const tw_tfl_window *window,
+static tw_value *pool(tw_tfl_node *n, const char *op, tw_value *x, const tw_window *window,
                       tw_clamp clamp)
 {
     const tw_setting settings[] = {tw_set_ints("kernel", 2, window->kernel),
@@ -33,7 +33,7 @@ static tw_value *pool(tw_tfl_node *n, const char *op, tw_value *x, const tw_tfl_
 static bool pool_op(tw_tfl_node *n, const char *op)
 {
     tw_value *x = tw_tfl_in(n, 0);
-    tw_tfl_window window;
+    tw_window window;
     tw_clamp clamp;
     return x && read_window(n, x, &window, &clamp) &&
            tw_tfl_set(n, 0, pool(n, op, x, &window, clamp));
@@ -53,7 +53,7 @@ bool tw_tfl_op_max_pool_2d(tw_tfl_node *n)
 bool tw_tfl_op_l2_pool_2d(tw_tfl_node *n)
 {
     tw_value *x = tw_tfl_in(n, 0);
-    tw_tfl_window window;
+    tw_window window;
     tw_clamp clamp;
     if (!x || !read_window(n, x, &window, &clamp))
         return false;

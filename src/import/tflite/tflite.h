@@ -12,6 +12,7 @@
 
 #include "import/build.h"
 #include "import/tflite/model.h"
+#include "import/window.h"
 
 typedef struct tw_tfl_node tw_tfl_node;
 
@@ -150,19 +151,14 @@ bool tw_tfl_activation(tw_tfl_node *n, int activation, tw_clamp *clamp);
 
 /* --- shared by operators ----------------------------------------------------------------------- */
 
-/* A window on the two or three spatial axes of x, padded as SAME or VALID. */
-typedef struct tw_tfl_window {
-    int64_t kernel[3], stride[3], dilation[3], begin[3], end[3];
-} tw_tfl_window;
-
 /* Fills in the pads for an input of batch, `spatial` axes and channels; kernel, stride and dilation are
  * set. */
-bool tw_tfl_pads(tw_tfl_node *n, const tw_shape *x, int spatial, int padding, tw_tfl_window *w);
+bool tw_tfl_pads(tw_tfl_node *n, const tw_shape *x, int spatial, int padding, tw_window *w);
 
 /* Of a transposed convolution: the pads on spatial axis i, and the additions, that make the `extent`
  * outputs that the file asks for of x elements; kernel, stride and dilation are set. */
 bool tw_tfl_transposed_axis(tw_tfl_node *n, int64_t x, int64_t extent, int padding,
-                            tw_tfl_window *window, int64_t *added, int i);
+                            tw_window *window, int64_t *added, int i);
 /* The shape of a transposed convolution's result: input 0, or as the file declares it. */
 bool tw_tfl_result_extents(tw_tfl_node *n, tw_tfl_list *extents);
 /* A bias in units of the sums, whatever its own scale says; null where input i is absent. */

@@ -3,15 +3,15 @@
 #include "import/tflite/tflite.h"
 
 /* Strides, dilations and the kernel from the weights: [d, h, w, .., ..]. */
-static tw_tfl_window window_of(tw_tfl_node *n, const tw_value *w)
+static tw_window window_of(tw_tfl_node *n, const tw_value *w)
 {
-    tw_tfl_window window = {.kernel = {w->shape.dim[0], w->shape.dim[1], w->shape.dim[2]},
-                            .stride = {tw_tfl_int(n, TW_FIELD(Conv3D, stride_d), 0),
-                                       tw_tfl_int(n, TW_FIELD(Conv3D, stride_h), 0),
-                                       tw_tfl_int(n, TW_FIELD(Conv3D, stride_w), 0)},
-                            .dilation = {tw_tfl_int(n, TW_FIELD(Conv3D, dilation_d_factor), 1),
-                                         tw_tfl_int(n, TW_FIELD(Conv3D, dilation_h_factor), 1),
-                                         tw_tfl_int(n, TW_FIELD(Conv3D, dilation_w_factor), 1)}};
+    tw_window window = {.kernel = {w->shape.dim[0], w->shape.dim[1], w->shape.dim[2]},
+                        .stride = {tw_tfl_int(n, TW_FIELD(Conv3D, stride_d), 0),
+                                   tw_tfl_int(n, TW_FIELD(Conv3D, stride_h), 0),
+                                   tw_tfl_int(n, TW_FIELD(Conv3D, stride_w), 0)},
+                        .dilation = {tw_tfl_int(n, TW_FIELD(Conv3D, dilation_d_factor), 1),
+                                     tw_tfl_int(n, TW_FIELD(Conv3D, dilation_h_factor), 1),
+                                     tw_tfl_int(n, TW_FIELD(Conv3D, dilation_w_factor), 1)}};
     return window;
 }
 
@@ -32,7 +32,7 @@ static bool activation(tw_tfl_node *n, tw_clamp *clamp)
 }
 
 /* settings: room for two behind the window's own. */
-static void window_settings(const tw_tfl_window *window, tw_setting *settings)
+static void window_settings(const tw_window *window, tw_setting *settings)
 {
     settings[0] = tw_set_ints("stride", 3, window->stride);
     settings[1] = tw_set_ints("dilation", 3, window->dilation);
@@ -50,7 +50,7 @@ bool tw_tfl_op_conv_3d(tw_tfl_node *n)
     tw_clamp clamp;
     if (!x || !w || !check(n, x, w) || !activation(n, &clamp))
         return false;
-    tw_tfl_window window = window_of(n, w);
+    tw_window window = window_of(n, w);
     int32_t depth = w->shape.dim[3], channels = x->shape.dim[4];
     if (depth < 1 || channels % depth != 0)
         return TW_TFL_FAIL(n, "weights for %d channels do not divide the input's %d", (int)depth,
@@ -76,7 +76,7 @@ bool tw_tfl_op_conv_3d_transpose(tw_tfl_node *n)
         return false;
     if (extents.count != 5)
         return TW_TFL_FAIL(n, "the output's shape has %d elements; it must have 5", extents.count);
-    tw_tfl_window window = window_of(n, w);
+    tw_window window = window_of(n, w);
     for (int i = 0; i < 3; i++)
         if (!tw_tfl_transposed_axis(n, x->shape.dim[1 + i], extents.v[1 + i],
                                     tw_tfl_byte(n, TW_FIELD(Conv3D, padding), 0), &window,

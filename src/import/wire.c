@@ -1,6 +1,6 @@
 /* The pre-pass over the wire form. It is driven by the generated descriptors, so it knows the same
  * fields as the unpacking that follows, and it counts what that will allocate. */
-#include "import/onnx/wire.h"
+#include "import/wire.h"
 
 #include <limits.h>
 #include <stdio.h>

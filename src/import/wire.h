@@ -1,7 +1,7 @@
 /* The pre-pass over a protobuf file: everything that unpacking relies on is verified on the wire
  * form, before a byte is allocated for it. */
-#ifndef TW_IMPORT_ONNX_WIRE_H
-#define TW_IMPORT_ONNX_WIRE_H
+#ifndef TW_IMPORT_WIRE_H
+#define TW_IMPORT_WIRE_H
 
 #include <protobuf-c/protobuf-c.h>
 

@@ -1,0 +1,186 @@
+/* TensorFlow's models against what TensorFlow computes: SavedModels and frozen graphs that together use
+ * every operator (tests/data/tensorflow, written by scripts/fixtures/tensorflow_models.py), whole and in
+ * random bands; and models of the test data whose names say what they compute, their signatures and their
+ * state. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <string.h>
+#include <unistd.h>
+
+#include "host/session.h"
+#include "support/model_folder.h"
+
+static bool has(tw_arena *arena, const char *folder, const char *file)
+{
+    return access(tw_format(arena, "%s/%s", folder, file), F_OK) == 0;
+}
+
+static void test_fixtures(void **state)
+{
+    (void)state;
+    tw_arena *arena = tw_arena_new();
+    const char *root = "tests/data/tensorflow";
+    int passed = 0;
+    for (const char **name = tw_test_folders(arena, root); *name; name++, passed++) {
+        tw_arena *own = tw_arena_new();
+        const char *path = tw_format(own, "%s/%s", root, *name);
+        const char *model = has(own, path, "frozen.pb") ? "frozen.pb" : "saved_model.pb";
+        tw_model_folder folder;
+        tw_model_folder_read(own, path, model, &folder);
+        tw_model_folder_must_pass(own, &folder, (tw_tolerance){1e-4, 1e-5, 0});
+        tw_arena_free(own);
+    }
+    assert_true(passed > 20);
+    tw_arena_free(arena);
+}
+
+/* ---- the models of the test data ---- */
+
+typedef struct tw_known {
+    const char *model, *signature; /* null: the usual one */
+    float in, out;                 /* of every element of every input; of the first output's first */
+    int steps;
+} tw_known;
+
+static bool compile(tw_arena *arena, const char *data, const char *model, const char *signature,
+                    tw_session *session, tw_diag *diag)
+{
+    tw_compile_options options;
+    tw_compiled compiled;
+    tw_compile_options_default(&options);
+    options.signature = signature;
+    bool ok = tw_compile_file(tw_format(arena, "%s/models/%s", data, model), &options, &compiled,
+                              diag) &&
+              tw_session_open(session, compiled.plan, compiled.plan_bytes, diag);
+    tw_compiled_free(&compiled);
+    return ok;
+}
+
+static float run(tw_session *session, float in)
+{
+    tw_diag diag = {0};
+    float out;
+    for (uint32_t i = 0; i < session->model.input_count; i++) {
+        const uint32_t bytes = tw_tensor_bytes(tw_input_tensor(&session->model, i));
+        for (uint32_t at = 0; at < bytes; at += (uint32_t)sizeof in)
+            memcpy((char *)tw_session_input(session, i) + at, &in, sizeof in);
+    }
+    assert_true(tw_session_run(session, &diag));
+    memcpy(&out, tw_session_output(session, 0), sizeof out);
+    return out;
+}
+
+static void test_known(void **state)
+{
+    static const tw_known known[] = {
+        {"tf-savedmodel/serving_half_plus_two_cpu", NULL, 4, 4, 1},
+        {"tf-savedmodel/serving_half_plus_two_cpu", "regress_x2_to_y3", 4, 5, 1},
+        {"tf-savedmodel/serving_half_plus_two_tf2_cpu", NULL, 7, 5.5f, 1},
+        {"tf-savedmodel/serving_half_plus_three", NULL, 4, 5, 1},
+        {"tf-savedmodel/serving_matrix_half_plus_two", NULL, 3, 3.5f, 1},
+        {"tf-savedmodel/serving_counter", "get_counter", 0, 0, 2},
+        {"tf-savedmodel/serving_counter", "incr_counter", 0, 5, 5},
+        {"tf-savedmodel/serving_counter", "incr_counter_by", 3, 12, 4},
+        {"tf-savedmodel/serving_counter", "reset_counter", 0, 0, 2},
+        {"tf-graphdef/regression/frozen.pb", NULL, 1.5f, 1.370468f, 1}, /* as TensorFlow has it */
+        {"tf-savedmodel/regression", NULL, 2.5f, 1.5844299f, 1},        /* likewise */
+    };
+    (void)state;
+    tw_arena *arena = tw_arena_new();
+    const char *data = tw_test_data(arena, "models/tf-savedmodel");
+    if (!data) {
+        tw_arena_free(arena);
+        skip();
+    }
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const tw_known *k = &known[i];
+        tw_session session;
+        tw_diag diag = {0};
+        float out = 0;
+        if (!compile(arena, data, k->model, k->signature, &session, &diag))
+            fail_msg("%s: %s", k->model, diag.message);
+        for (int step = 0; step < k->steps; step++)
+            out = run(&session, k->in);
+        tw_session_close(&session);
+        if (out < k->out - 1e-5f || out > k->out + 1e-5f)
+            fail_msg("%s gives %g, not %g", k->model, (double)out, (double)k->out);
+    }
+    tw_arena_free(arena);
+}
+
+/* The same network as another file of the test data, whose goldens hold for both. */
+static void test_twin(void **state)
+{
+    (void)state;
+    tw_arena *arena = tw_arena_new();
+    const char *data = tw_test_data(arena, "models/tf-savedmodel/basic_pitch");
+    tw_model_folder folder;
+    if (!data) {
+        tw_arena_free(arena);
+        skip();
+    }
+    tw_model_folder_read(arena, tw_format(arena, "%s/models/onnx/basic_pitch", data), "model.onnx",
+                         &folder);
+    folder.model = tw_format(arena, "%s/models/tf-savedmodel/basic_pitch", data);
+    for (int i = 0; i < folder.row_count; i++) { /* as the signature calls what comes out */
+        static const char *const names[][2] = {{"StatefulPartitionedCall:0", "contour"},
+                                               {"StatefulPartitionedCall:1", "note"},
+                                               {"StatefulPartitionedCall:2", "onset"}};
+        for (size_t k = 0; k < 3; k++)
+            if (strcmp(folder.rows[i].name, names[k][0]) == 0)
+                folder.rows[i].name = names[k][1];
+    }
+    tw_folder_result result;
+    tw_diag diag = {0};
+    if (!tw_model_folder_run(arena, &folder, NULL, (tw_tolerance){3e-4, 1e-5, 0}, &result, &diag))
+        fail_msg("%s", diag.message);
+    assert_true(result.compared > 0);
+    assert_int_equal(result.differing, 0);
+    tw_arena_free(arena);
+}
+
+static void test_refusals(void **state)
+{
+    static const struct {
+        const char *model, *signature, *says;
+        tw_code code;
+    } refused[] = {
+        {"tf-savedmodel/serving_counter", NULL, "--signature", TW_CODE_USAGE},
+        {"tf-savedmodel/serving_counter", "count", "reset_counter", TW_CODE_USAGE},
+        {"tf-savedmodel/serving_half_plus_two_cpu", "classify_x_to_y", "string",
+         TW_CODE_UNSUPPORTED},
+        {"tf-savedmodel/control_flow_v1", NULL, "differs from run to run", TW_CODE_UNSUPPORTED},
+        {"tf-graphdef/lstm/frozen.pb", NULL, "keep_prob=1", TW_CODE_UNSUPPORTED},
+    };
+    (void)state;
+    tw_arena *arena = tw_arena_new();
+    const char *data = tw_test_data(arena, "models/tf-savedmodel");
+    if (!data) {
+        tw_arena_free(arena);
+        skip();
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        tw_session session;
+        tw_diag diag = {0};
+        assert_false(
+            compile(arena, data, refused[i].model, refused[i].signature, &session, &diag));
+        assert_int_equal(diag.code, refused[i].code);
+        if (!strstr(diag.message, refused[i].says))
+            fail_msg("%s: '%s' does not say %s", refused[i].model, diag.message, refused[i].says);
+    }
+    tw_arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fixtures),
+        cmocka_unit_test(test_known),
+        cmocka_unit_test(test_twin),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
