@@ -251,7 +251,8 @@ static bool read_table(tw_cli *cli, const char *folder, cli_testdir *dir)
 /* The model in the folder: the first suffix of the list that some file has. */
 static const char *find_model(tw_cli *cli, const char *folder)
 {
-    static const char *const suffixes[] = {".onnx", ".tflite", ".twir", ".twp"};
+    static const char *const suffixes[] = {".onnx", ".tflite", ".twir", ".twp", ".pt2",
+                                           ".pt",   ".keras",  ".h5",   ".pb"};
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         char *found = NULL;
         DIR *dir = opendir(folder);
@@ -268,7 +269,9 @@ static const char *find_model(tw_cli *cli, const char *folder)
     }
     snprintf(cli->diag.file, sizeof cli->diag.file, "%s", folder);
     tw_fail(&cli->diag, TW_CODE_UNSUPPORTED, NULL, NULL,
-            "the folder holds no model of a known kind (.onnx, .tflite, .twir, .twp)");
+            "the folder holds no model of a known kind (.onnx, .tflite, .twir, .twp, .pt2, .pt, "
+            ".keras, "
+            ".h5, .pb)");
     return NULL;
 }
 

@@ -11,7 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     static const tw_import_options options;
     tw_arena *arena = tw_arena_new();
     tw_diag diag = {0}, broken = {0};
-    tw_graph *graph = tw_import_tensorflow(arena, data, bytes, "/nonexistent/model", &options, &diag);
+    tw_graph *graph =
+        tw_import_tensorflow(arena, data, bytes, "/nonexistent/model", &options, &diag);
     if (graph ? !tw_graph_check(graph, &broken) : !*diag.message)
         abort();
     tw_arena_free(arena);

@@ -41,7 +41,7 @@ static void test_fixtures(void **state)
 
 typedef struct tw_known {
     const char *model, *signature; /* null: the usual one */
-    float in, out;                 /* of every element of every input; of the first output's first */
+    float in, out; /* of every element of every input; of the first output's first */
     int steps;
 } tw_known;
 
@@ -52,9 +52,9 @@ static bool compile(tw_arena *arena, const char *data, const char *model, const 
     tw_compiled compiled;
     tw_compile_options_default(&options);
     options.signature = signature;
-    bool ok = tw_compile_file(tw_format(arena, "%s/models/%s", data, model), &options, &compiled,
-                              diag) &&
-              tw_session_open(session, compiled.plan, compiled.plan_bytes, diag);
+    bool ok =
+        tw_compile_file(tw_format(arena, "%s/models/%s", data, model), &options, &compiled, diag) &&
+        tw_session_open(session, compiled.plan, compiled.plan_bytes, diag);
     tw_compiled_free(&compiled);
     return ok;
 }
@@ -111,7 +111,9 @@ static void test_known(void **state)
     tw_arena_free(arena);
 }
 
-/* The same network as another file of the test data, whose goldens hold for both. */
+/* The same network as another file of the test data, whose goldens hold for both. It takes logarithms of
+ * what is rounding noise where the input is silent: one build of its own runtime differs from another by
+ * 1.4e-3 there. */
 static void test_twin(void **state)
 {
     (void)state;
@@ -135,10 +137,12 @@ static void test_twin(void **state)
     }
     tw_folder_result result;
     tw_diag diag = {0};
-    if (!tw_model_folder_run(arena, &folder, NULL, (tw_tolerance){3e-4, 1e-5, 0}, &result, &diag))
+    if (!tw_model_folder_run(arena, &folder, NULL, (tw_tolerance){2e-3, 1e-5, 0}, &result, &diag))
         fail_msg("%s", diag.message);
     assert_true(result.compared > 0);
-    assert_int_equal(result.differing, 0);
+    if (result.differing > 0)
+        fail_msg("%ld of %ld elements differ, by %g at most", result.differing, result.compared,
+                 result.worst);
     tw_arena_free(arena);
 }
 
@@ -165,8 +169,7 @@ static void test_refusals(void **state)
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         tw_session session;
         tw_diag diag = {0};
-        assert_false(
-            compile(arena, data, refused[i].model, refused[i].signature, &session, &diag));
+        assert_false(compile(arena, data, refused[i].model, refused[i].signature, &session, &diag));
         assert_int_equal(diag.code, refused[i].code);
         if (!strstr(diag.message, refused[i].says))
             fail_msg("%s: '%s' does not say %s", refused[i].model, diag.message, refused[i].says);

@@ -215,25 +215,39 @@ bool tw_tf_op_bias_add(tw_tf_node *n)
     return tw_tf_set(n, 0, tw_tf_from_last(n, y, first));
 }
 
+/* With the statistics of the tensor itself, which TensorFlow calls training: layer normalisation is made
+ * of it. */
+static tw_value *normalise(tw_tf_node *n, tw_value *const *in, float epsilon)
+{
+    int64_t axes[TW_MAX_RANK];
+    const int count = in[0]->shape.rank - 1;
+    for (int i = 0; i < count; i++)
+        axes[i] = i;
+    return tw_build(
+        n->b, "Normalize", in, 3,
+        TW_SETTINGS(tw_set_ints("axes", count, axes), tw_set_float("epsilon", epsilon)));
+}
+
 bool tw_tf_op_fused_batch_norm(tw_tf_node *n)
 {
-    tw_value *in[5];
+    tw_value *in[5] = {NULL};
     bool first;
     const Tw__Tf__Attribute *training = tw_tf_attribute(n, "is_training");
-    if (!training || !training->has_b || training->b)
-        return TW_TF_UNSUPPORTED(n, "the node is in training mode; save the model for inference");
+    const bool own = !training || !training->has_b || training->b;
+    const float epsilon = tw_tf_float(n, "epsilon", 1e-4f);
     if (!tw_tf_channels_first(n, &first))
         return false;
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < (own ? 3 : 5); i++) {
         in[i] = tw_tf_in(n, i);
         if (!in[i])
             return false;
     }
     in[0] = tw_tf_to_last(n, in[0], first);
-    float epsilon = tw_tf_float(n, "epsilon", 1e-4f);
+    if (!in[0])
+        return false;
     tw_value *y =
-        in[0] ? tw_build(n->b, "BatchNorm", in, 5, TW_SETTINGS(tw_set_float("epsilon", epsilon)))
-              : NULL;
+        own ? normalise(n, in, epsilon)
+            : tw_build(n->b, "BatchNorm", in, 5, TW_SETTINGS(tw_set_float("epsilon", epsilon)));
     return tw_tf_set(n, 0, tw_tf_from_last(n, y, first));
 }
 
