@@ -121,7 +121,8 @@ static tw_status read_image(const tw_call *call, tw_hybrid *h, int32_t batch, tw
     tw_hybrid_range range = {0.0f, 0.0f};
     int32_t stride = 1;
     int i;
-    if (!(x->axis == 0 ? batch >= x->row && batch - x->row < x->rows : tw_is_whole(x)))
+    if (x->columns != 0 ||
+        !(x->axis == 0 ? batch >= x->row && batch - x->row < x->rows : tw_is_whole(x)))
         return TW_E_SCHEDULE;
     each_pixel(h, x, batch, &range, NULL);
     choose(h, &range);

@@ -62,10 +62,10 @@ static bool compile(tw_arena *arena, const char *data, const char *model, const 
 static float run(tw_session *session, float in)
 {
     tw_diag diag = {0};
-    float out;
+    float out = 0;
     for (uint32_t i = 0; i < session->model.input_count; i++) {
         const uint32_t bytes = tw_tensor_bytes(tw_input_tensor(&session->model, i));
-        for (uint32_t at = 0; at < bytes; at += (uint32_t)sizeof in)
+        for (uint32_t at = 0; at + sizeof in <= bytes; at += (uint32_t)sizeof in)
             memcpy((char *)tw_session_input(session, i) + at, &in, sizeof in);
     }
     assert_true(tw_session_run(session, &diag));

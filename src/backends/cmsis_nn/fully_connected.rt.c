@@ -11,7 +11,7 @@ static tw_status run(const tw_call *call)
     tw_cmsis_nn_connected job;
     cmsis_nn_per_tensor_quant_params scale;
     const tw_status status = tw_cmsis_nn_connected_read(call, &job);
-    if (status != TW_OK)
+    if (status != TW_OK || job.rows.outputs < 1)
         return status;
     scale.multiplier = *tw_cmsis_nn_table(call, TW_BLOB_MULTIPLIER, job.rows.first);
     scale.shift = *tw_cmsis_nn_table(call, TW_BLOB_SHIFT, job.rows.first);
