@@ -270,7 +270,7 @@ bool tw_kr_op_softmax_layer(tw_kr_node *n)
     int rank = 0;
     for (int i = 0; i < x->shape.rank; i++) {
         whole[i] = x->shape.dim[i];
-        if (i > axes[0] && i <= axes[count - 1])
+        if (rank > 0 && i > axes[0] && i <= axes[count - 1])
             dim[rank - 1] *= x->shape.dim[i];
         else
             dim[rank++] = x->shape.dim[i];

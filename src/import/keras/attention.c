@@ -220,7 +220,7 @@ static bool attend(tw_kr_node *n, const heads *h)
     v = k ? project(n, "value_dense", v, h->key, h->value_size) : NULL;
     q = v ? tw_build2(n->b, "Mul", q, tw_kr_scalar(n, 1.0 / sqrt((double)h->size)), NULL) : NULL;
     tw_value *scores = add_mask(n, shared_product(n, q, k, true));
-    if (scores && tw_kr_argument_flag(n, -1, "use_causal_mask"))
+    if (q && k && scores && tw_kr_argument_flag(n, -1, "use_causal_mask"))
         scores = add(n, scores, causal(n, q->shape.dim[2], k->shape.dim[2]));
     tw_value *weights = tw_kr_softmax(n, scores, "Softmax");
     return tw_kr_set(n, gather_heads(n, shared_product(n, weights, v, false))) &&

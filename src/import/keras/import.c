@@ -1,5 +1,6 @@
 /* A Keras model to a graph: `.keras` (a zip archive of JSON and HDF5) and `.h5` (HDF5 with the JSON in an
  * attribute). */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,8 +31,8 @@ static json_t *parse(tw_diag *diag, const char *what, const char *text, size_t b
 
 static int version_of(const char *text)
 {
-    int version = text ? atoi(text) : 0;
-    return version > 0 ? version : 2;
+    long version = text ? strtol(text, NULL, 10) : 0;
+    return version > 0 && version < INT_MAX ? (int)version : 2;
 }
 
 /* The whole network, its ends named. */

@@ -210,7 +210,7 @@ static bool add_cell(layer *l, const json_t *config, const char *class, tw_kr_st
     const int states = c.gates == LSTM ? 2 : 1;
     if (out->state_count + states > MOST_STATES)
         return TW_KR_UNSUPPORTED(l->n, "more than %d states", MOST_STATES);
-    if (!read_cell(&own, store, *x, &c))
+    if (!*x || !read_cell(&own, store, *x, &c))
         return false;
     for (int i = 0; i < states; i++) {
         begin[i] = l->begin ? l->begin[out->state_count + i] : NULL;
