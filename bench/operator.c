@@ -121,7 +121,11 @@ static tw_node *make_node(tw_operator *o, tw_graph *graph, const tw_layer *l, tw
 static tw_view whole(const tw_tensor *t, const void *data)
 {
     int axis = t->rank == 4 ? 1 : 0;
-    return (tw_view){t, (void *)(uintptr_t)data, axis, 0, t->dim[axis], 0, t->dim[axis]};
+    return (tw_view){.tensor = t,
+                     .data = (void *)(uintptr_t)data,
+                     .axis = axis,
+                     .rows = t->dim[axis],
+                     .fresh_rows = t->dim[axis]};
 }
 
 void tw_operator_open(tw_operator *o, const tw_layer *layer, tw_dtype dtype)
