@@ -169,10 +169,29 @@ static void files(void **state)
     }
 }
 
+/* Free space of no size, which libhdf5 would read for ever: every heap of texts ends so. */
+static void endless_heap(void **state)
+{
+    enum { HEAD = 16 };
+    (void)state;
+    tw_arena *arena = tw_arena_new();
+    tw_diag diag = {0};
+    size_t bytes, heap = 0;
+    uint8_t *data = read_file(arena, "tests/data/keras/dense-keras2.h5", &bytes);
+    while (heap + HEAD < bytes && memcmp(data + heap, "GCOL", 4) != 0)
+        heap++;
+    assert_true(heap + 2 * HEAD < bytes);
+    memset(data + heap + HEAD, 0, HEAD); /* its first object: index 0, size 0 */
+    assert_null(tw_import_keras(arena, data, bytes, "model", &none, &diag));
+    assert_int_equal(diag.code, TW_CODE_FAILED);
+    assert_non_null(strstr(diag.message, "heap of texts"));
+    tw_arena_free(arena);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sound), cmocka_unit_test(refused),
-                                       cmocka_unit_test(damaged), cmocka_unit_test(circles),
-                                       cmocka_unit_test(files)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(endless_heap), cmocka_unit_test(sound),
+                                       cmocka_unit_test(refused),      cmocka_unit_test(damaged),
+                                       cmocka_unit_test(circles),      cmocka_unit_test(files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

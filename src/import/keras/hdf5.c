@@ -69,6 +69,24 @@ static bool find_object(const uint8_t *data, size_t bytes, uint64_t heap, uint64
     return false;
 }
 
+/* Do the objects of the collection follow each other to its end? What is free is object 0, whose size has
+ * its own head in it: one of no size would keep libhdf5 reading it for ever. */
+static bool is_sound_heap(const uint8_t *data, size_t bytes, uint64_t heap)
+{
+    const uint64_t length = number_at(data + heap + 8, 8);
+    if (length > bytes - heap)
+        return false;
+    const uint64_t end = heap + length;
+    for (uint64_t at = heap + HEAP_HEAD; at + OBJECT_HEAD <= end;) {
+        const uint64_t size = number_at(data + at + 8, 8), left = end - at;
+        const bool is_free = number_at(data + at, 2) == 0;
+        if (is_free ? size < OBJECT_HEAD || size > left : size > left - OBJECT_HEAD)
+            return false;
+        at += is_free ? size : OBJECT_HEAD + (size + 7) / 8 * 8;
+    }
+    return true;
+}
+
 /* Addresses and lengths of eight bytes that count from the file's begin: how Keras's files are. */
 static bool is_plain(const uint8_t *data, size_t bytes)
 {
@@ -82,7 +100,7 @@ static bool is_plain(const uint8_t *data, size_t bytes)
 
 static bool check_heaps(const uint8_t *data, size_t bytes, tw_diag *diag)
 {
-    uint64_t size;
+    uint64_t size, sound = 0; /* the heap that has been walked last */
     long seen = 0;
     if (!is_plain(data, bytes))
         return tw_fail(diag, TW_CODE_FAILED, NULL, NULL,
@@ -91,6 +109,10 @@ static bool check_heaps(const uint8_t *data, size_t bytes, tw_diag *diag)
         const uint64_t heap = number_at(data + at + 4, 8), index = number_at(data + at + 12, 4);
         if (heap == 0 || !is_heap(data, bytes, heap) || index == 0)
             continue;
+        if (heap != sound && !is_sound_heap(data, bytes, heap))
+            return tw_fail(diag, TW_CODE_FAILED, NULL, NULL,
+                           "the HDF5 file is damaged: its heap of texts is no sequence of objects");
+        sound = heap;
         /* Object 0 is what is free. What names no object is no reference, or one that leads nowhere. */
         if (!find_object(data, bytes, heap, index, &size))
             continue;
