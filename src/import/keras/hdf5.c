@@ -106,17 +106,19 @@ static bool check_heaps(const uint8_t *data, size_t bytes, tw_diag *diag)
         return tw_fail(diag, TW_CODE_FAILED, NULL, NULL,
                        "the HDF5 file is damaged, or not as Keras writes it; save the model again");
     for (size_t at = 0; at + REFERENCE <= bytes; at++) {
-        const uint64_t heap = number_at(data + at + 4, 8), index = number_at(data + at + 12, 4);
-        if (heap == 0 || !is_heap(data, bytes, heap) || index == 0)
+        const uint64_t length = number_at(data + at, 4), heap = number_at(data + at + 4, 8);
+        const uint64_t index = number_at(data + at + 12, 4);
+        /* Of no length is nothing read. Object 0 is what is free. */
+        if (length == 0 || heap == 0 || index == 0 || !is_heap(data, bytes, heap))
             continue;
         if (heap != sound && !is_sound_heap(data, bytes, heap))
             return tw_fail(diag, TW_CODE_FAILED, NULL, NULL,
                            "the HDF5 file is damaged: its heap of texts is no sequence of objects");
         sound = heap;
-        /* Object 0 is what is free. What names no object is no reference, or one that leads nowhere. */
+        /* What names no object is no reference, but a number that happens to be a heap's address. */
         if (!find_object(data, bytes, heap, index, &size))
             continue;
-        if (++seen > MOST_HEAPS || size != number_at(data + at, 4))
+        if (++seen > MOST_HEAPS || size != length)
             return tw_fail(
                 diag, TW_CODE_FAILED, NULL, NULL,
                 "the HDF5 file is damaged: a text's length is not that of what is stored");

@@ -132,7 +132,7 @@ static tw_torch_object **pop_marked(tw_pickle *p, int *count)
     const int mark = p->marks[--p->mark_count];
     *count = p->count - mark;
     p->count = mark;
-    return p->stack + mark;
+    return mark ? p->stack + mark : p->stack; /* which is null before anything is pushed */
 }
 
 static bool push_text(tw_pickle *p, int size_bytes)
