@@ -339,8 +339,11 @@ static tw_tree *expression(tw_reader *r)
     tw_tree *t = postfix(r);
     if (t && is_word(r, "if")) {
         tw_tree *choice = new_tree(r, TW_TREE_CHOICE), *condition, *other;
-        if (!next(r) || !(condition = postfix(r)) || !is_word(r, "else") || !next(r) ||
-            !(other = expression(r)))
+        if (!next(r) || !(condition = postfix(r)))
+            return NULL;
+        if (!is_word(r, "else"))
+            return fail(r, "'else' is expected"), NULL;
+        if (!next(r) || !(other = expression(r)))
             return NULL;
         add(r, choice, t);
         add(r, choice, condition);
