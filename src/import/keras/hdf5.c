@@ -98,6 +98,61 @@ static bool is_plain(const uint8_t *data, size_t bytes)
     return version <= 3 && sizes[0] == 8 && sizes[1] == 8 && number_at(data + base, 8) == 0;
 }
 
+/* The part of an attribute message behind `at`, so long, in versions 1 filled up to 8 bytes. */
+static size_t behind(size_t at, uint64_t length, bool filled)
+{
+    return at + (size_t)(filled ? (length + 7) / 8 * 8 : length);
+}
+
+/* How many elements the dataspace message says; none where it is no such message. */
+static uint64_t elements_of(const uint8_t *data, size_t bytes, size_t at)
+{
+    uint64_t count = 1;
+    if (at + 8 > bytes || data[at] < 1 || data[at] > 2 || data[at + 1] > 32)
+        return 0;
+    const size_t dims = at + (data[at] == 1 ? 8 : 4);
+    for (size_t i = 0; i < data[at + 1]; i++) {
+        if (dims + 8 * i + 8 > bytes)
+            return 0;
+        const uint64_t extent = number_at(data + dims + 8 * i, 8);
+        if (extent == 0 || count > bytes / extent)
+            return extent == 0 ? 0 : bytes; /* more than there is room for */
+        count *= extent;
+    }
+    return count;
+}
+
+/* libhdf5 takes a reference's word for which object of a heap it means. Is `at` the head of an attribute of
+ * variable lengths, each of its references must name an object that is there. */
+static bool check_attribute(const uint8_t *data, size_t bytes, size_t at, long *seen)
+{
+    enum { VARIABLE = 9 }; /* class of datatype */
+    const int version = data[at];
+    if (version < 1 || version > 3)
+        return true;
+    const bool filled = version == 1;
+    const size_t name = at + (version == 3 ? 9 : 8);
+    const size_t type = behind(name, number_at(data + at + 2, 2), filled);
+    const size_t space = behind(type, number_at(data + at + 4, 2), filled);
+    const size_t first = behind(space, number_at(data + at + 6, 2), filled);
+    if (type + 8 > bytes || (data[type] & 15) != VARIABLE ||
+        number_at(data + type + 4, 4) != REFERENCE)
+        return true;
+    const uint64_t count = elements_of(data, bytes, space);
+    for (uint64_t i = 0; i < count && count <= MOST_TEXTS && first + REFERENCE * (i + 1) <= bytes;
+         i++) {
+        const uint8_t *p = data + first + REFERENCE * i;
+        const uint64_t length = number_at(p, 4), heap = number_at(p + 4, 8);
+        uint64_t size;
+        if (length == 0 || !is_heap(data, bytes, heap))
+            continue; /* nothing, or refused by libhdf5 */
+        if (++*seen > MOST_HEAPS || !find_object(data, bytes, heap, number_at(p + 12, 4), &size) ||
+            size != length)
+            return false;
+    }
+    return true;
+}
+
 static bool check_heaps(const uint8_t *data, size_t bytes, tw_diag *diag)
 {
     uint64_t size, sound = 0; /* the heap that has been walked last */
@@ -106,6 +161,9 @@ static bool check_heaps(const uint8_t *data, size_t bytes, tw_diag *diag)
         return tw_fail(diag, TW_CODE_FAILED, NULL, NULL,
                        "the HDF5 file is damaged, or not as Keras writes it; save the model again");
     for (size_t at = 0; at + REFERENCE <= bytes; at++) {
+        if (!check_attribute(data, bytes, at, &seen))
+            return tw_fail(diag, TW_CODE_FAILED, NULL, NULL,
+                           "the HDF5 file is damaged: an attribute names a text that is not there");
         const uint64_t length = number_at(data + at, 4), heap = number_at(data + at + 4, 8);
         const uint64_t index = number_at(data + at + 12, 4);
         /* Of no length is nothing read. Object 0 is what is free. */
