@@ -1,10 +1,11 @@
 /* Sums by CMSIS-NN. */
-#include "backends/cmsis_nn/binary_job.h"
+#include "backends/binary_job.h"
+#include "backends/cmsis_nn/library.h"
 
 static tw_status check(const tw_call *call, uint64_t *work)
 {
     /* The library packs elements into halfwords and shifts them out of there. */
-    return tw_cmsis_nn_binary_check(call, work) && tw_cmsis_nn_binary_scales(call)->left >= 16
+    return tw_native_binary_check(call, work) && tw_native_binary_scales(call)->left >= 16
                ? TW_OK
                : TW_E_CHECK;
 }
@@ -12,7 +13,7 @@ static tw_status check(const tw_call *call, uint64_t *work)
 static tw_status span(const tw_span *s)
 {
     const tw_call *call = s->call;
-    const tw_binary_scales *q = tw_cmsis_nn_binary_scales(call);
+    const tw_binary_scales *q = tw_native_binary_scales(call);
     return tw_cmsis_nn_status(arm_elementwise_add_s8(
         (const int8_t *)s->in[0], (const int8_t *)s->in[1], -call->in[0].tensor->zero_point,
         q->a_multiplier, q->a_shift, -call->in[1].tensor->zero_point, q->b_multiplier, q->b_shift,

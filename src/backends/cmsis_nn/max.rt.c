@@ -1,9 +1,10 @@
 /* Larger elements by CMSIS-NN: the stored integers are compared, so all tensors have one scale. */
-#include "backends/cmsis_nn/binary_job.h"
+#include "backends/binary_job.h"
+#include "backends/cmsis_nn/library.h"
 
 static tw_status check(const tw_call *call, uint64_t *work)
 {
-    return tw_cmsis_nn_binary_check(call, work) ? TW_OK : TW_E_CHECK;
+    return tw_native_binary_check(call, work) ? TW_OK : TW_E_CHECK;
 }
 
 static tw_status span(const tw_span *s)

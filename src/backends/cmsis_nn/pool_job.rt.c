@@ -1,4 +1,5 @@
 /* Pooling by CMSIS-NN: the arguments. */
+#include "backends/bounds.h"
 #include "backends/cmsis_nn/pool_job.h"
 
 static int read_window(const tw_call *call, tw_window_spans *window)
@@ -16,8 +17,7 @@ int tw_cmsis_nn_pool_check(const tw_call *call, uint64_t *work)
     tw_window_spans window;
     return tw_pool_check(call, TW_S8, work) == TW_OK && call->blob_count == 0 &&
            read_window(call, &window) && tw_native_window_check(call, &window) &&
-           tw_native_windows_touch(&window) && call->clamp_low.s32 >= INT8_MIN &&
-           call->clamp_low.s32 <= call->clamp_high.s32 && call->clamp_high.s32 <= INT8_MAX;
+           tw_native_windows_touch(&window) && tw_native_bounded(call);
 }
 
 tw_status tw_cmsis_nn_pool_read(const tw_call *call, tw_cmsis_nn_pool *job)

@@ -1,6 +1,7 @@
 /* Averages over whole images by CMSIS-NN: what a global average pooling becomes. The library has no sums
  * that go on in a later call, so an image that comes in bands is left to the portable kernel, whose step
  * memory this one has. */
+#include "backends/bounds.h"
 #include "backends/cmsis_nn/image.h"
 #include "backends/cmsis_nn/pool.h"
 #include "ops/reduce.h"
@@ -12,9 +13,7 @@ static tw_status check(const tw_call *call, uint64_t *work)
     const tw_tensor *x;
     int i;
     if (tw_k_reduce_mean_s8.check(call, work) != TW_OK || call->attribute_bytes != sizeof *a ||
-        call->blob_count != 0 || a->rounding != TW_MEAN_HALF_AWAY ||
-        call->clamp_low.s32 < INT8_MIN || call->clamp_low.s32 > call->clamp_high.s32 ||
-        call->clamp_high.s32 > INT8_MAX)
+        call->blob_count != 0 || a->rounding != TW_MEAN_HALF_AWAY || !tw_native_bounded(call))
         return TW_E_CHECK;
     x = call->in[0].tensor;
     if (x->rank != 4 || x->dim[0] != 1 || !tw_is_dense(x) || !tw_is_dense(call->out[0].tensor) ||

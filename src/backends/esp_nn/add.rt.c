@@ -1,9 +1,10 @@
 /* Sums by ESP-NN. */
-#include "backends/esp_nn/binary_job.h"
+#include "backends/binary_job.h"
+#include "backends/esp_nn/library.h"
 
 static tw_status check(const tw_call *call, uint64_t *work)
 {
-    return tw_esp_nn_binary_check(call, work) && tw_esp_nn_binary_scales(call)->out_shift <= 0
+    return tw_native_binary_check(call, work) && tw_native_binary_scales(call)->out_shift <= 0
                ? TW_OK
                : TW_E_CHECK;
 }
@@ -11,7 +12,7 @@ static tw_status check(const tw_call *call, uint64_t *work)
 static tw_status span(const tw_span *s)
 {
     const tw_call *call = s->call;
-    const tw_binary_scales *q = tw_esp_nn_binary_scales(call);
+    const tw_binary_scales *q = tw_native_binary_scales(call);
     esp_nn_add_elementwise_s8((const int8_t *)s->in[0], (const int8_t *)s->in[1],
                               -call->in[0].tensor->zero_point, -call->in[1].tensor->zero_point,
                               q->a_multiplier, q->b_multiplier, q->a_shift, q->b_shift, q->left,

@@ -49,11 +49,4 @@ static inline act_params_t tw_esp_nn_activation(const tw_call *call)
     return activation;
 }
 
-/* Bounds within int8? */
-static inline int tw_esp_nn_bounded(const tw_call *call)
-{
-    return call->clamp_low.s32 >= INT8_MIN && call->clamp_low.s32 <= call->clamp_high.s32 &&
-           call->clamp_high.s32 <= INT8_MAX;
-}
-
 #endif

@@ -1,6 +1,7 @@
 /* Pooling by ESP-NN: the arguments. Its functions keep to the image by themselves; every window must have an
  * element, and channels come eight at a time (of other counts, the ESP32-S3's maxima do nothing or forget
  * a bound). */
+#include "backends/bounds.h"
 #include "backends/esp_nn/pool_job.h"
 
 static int read_window(const tw_call *call, tw_window_spans *window)
@@ -19,7 +20,7 @@ int tw_esp_nn_pool_check(const tw_call *call, uint64_t *work)
     const tw_tensor *x;
     if (tw_pool_check(call, TW_S8, work) != TW_OK || call->blob_count != 0 ||
         !read_window(call, &window) || !tw_native_window_check(call, &window) ||
-        !tw_native_windows_touch(&window) || !tw_esp_nn_bounded(call))
+        !tw_native_windows_touch(&window) || !tw_native_bounded(call))
         return 0;
     x = call->in[0].tensor;
     return x->dim[x->rank - 1] % 8 == 0;

@@ -1,19 +1,18 @@
-/* What the adapters of element-wise operators share. Device code. */
-#ifndef TW_BACKENDS_CMSIS_NN_BINARY_JOB_H
-#define TW_BACKENDS_CMSIS_NN_BINARY_JOB_H
+/* What the adapters of element-wise operators share, of every library. Device code. */
+#ifndef TW_BACKENDS_BINARY_JOB_H
+#define TW_BACKENDS_BINARY_JOB_H
 
-#include "backends/cmsis_nn/library.h"
+#include "backends/bounds.h"
 #include "ops/binary.h"
 #include "runtime/spans.h"
 
 /* int8 operands of the output's shape, all dense, sound zero points, bounds and scales. */
-static inline int tw_cmsis_nn_binary_check(const tw_call *call, uint64_t *work)
+static inline int tw_native_binary_check(const tw_call *call, uint64_t *work)
 {
     const tw_binary_scales *scales;
     int32_t i;
     if (call->in_count != 2 || tw_check_spans(call, 2, work) != TW_OK || call->blob_count != 1 ||
-        call->blobs[0].bytes != sizeof *scales || call->clamp_low.s32 < INT8_MIN ||
-        call->clamp_low.s32 > call->clamp_high.s32 || call->clamp_high.s32 > INT8_MAX)
+        call->blobs[0].bytes != sizeof *scales || !tw_native_bounded(call))
         return 0;
     for (i = 0; i < 3; i++) {
         const tw_tensor *t = i < 2 ? call->in[i].tensor : call->out[0].tensor;
@@ -27,7 +26,7 @@ static inline int tw_cmsis_nn_binary_check(const tw_call *call, uint64_t *work)
            scales->out_shift >= -31 && scales->out_shift <= 14;
 }
 
-static inline const tw_binary_scales *tw_cmsis_nn_binary_scales(const tw_call *call)
+static inline const tw_binary_scales *tw_native_binary_scales(const tw_call *call)
 {
     return (const tw_binary_scales *)call->blobs[0].data;
 }
