@@ -18,10 +18,9 @@ static tw_status run(const tw_call *call)
         tw_move m;
         tw_status status;
         tw_move_same(&m, out);
-        if (axis == out->axis) { /* the part of this input that the band holds */
-            low = low < out->row ? out->row : low;
-            high = high > out->row + out->rows ? out->row + out->rows : high;
-        }
+        /* the part of this input that the band holds */
+        low = low < m.to[axis] ? m.to[axis] : low;
+        high = high > m.to[axis] + m.extent[axis] ? m.to[axis] + m.extent[axis] : high;
         m.to[axis] = low;
         m.from[axis] = low - start;
         m.extent[axis] = high - low;
@@ -59,4 +58,4 @@ static tw_status check(const tw_call *call, uint64_t *work)
     return total == out->dim[axis] ? TW_OK : TW_E_CHECK;
 }
 
-TW_KERNEL(concat, any, run, check);
+TW_KERNEL_BLOCKS(concat, any, run, check);

@@ -17,4 +17,4 @@ static tw_status check(const tw_call *call, uint64_t *work)
     return tw_same_shape(call->in[0].tensor, call->out[0].tensor) ? TW_OK : TW_E_CHECK;
 }
 
-TW_KERNEL(copy, any, run, check);
+TW_KERNEL_BLOCKS(copy, any, run, check);

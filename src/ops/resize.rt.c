@@ -95,14 +95,37 @@ static tw_status check_any(const tw_call *call, uint64_t *work)
 
 /* ---- loops ---- */
 
-/* Are the input rows of the outputs present? */
-static int rows_present(const tw_view *in, const tw_resize_loop *l)
+/* Are the inputs of the outputs on axis k present? */
+static int is_present(const tw_view *in, int32_t k, const tw_resize_loop *l)
 {
     int32_t o;
     if (l->taps == 0)
-        return tw_holds(in, l->begin, l->end - l->begin);
+        return tw_holds_of(in, k, l->begin, l->end - l->begin);
     for (o = l->begin; o < l->end; o++)
-        if (l->count[o] > 0 && !tw_holds(in, l->first[o], l->count[o]))
+        if (l->count[o] > 0 && !tw_holds_of(in, k, l->first[o], l->count[o]))
+            return 0;
+    return 1;
+}
+
+/* Does any output along the axis read the input? */
+static int has_taps(const tw_resize_loop *l)
+{
+    int32_t o;
+    for (o = l->begin; o < l->end; o++)
+        if (l->taps == 0 || l->count[o] > 0)
+            return 1;
+    return 0;
+}
+
+/* Does the view hold what is read of it? Outputs outside the input on any axis read nothing. */
+static int is_held(const tw_resize_job *job, const tw_view *in)
+{
+    int32_t k;
+    for (k = 0; k < job->rank; k++)
+        if (!has_taps(&job->loop[k]))
+            return 1;
+    for (k = in->axis; k <= in->axis + (in->columns != 0) && k < job->rank; k++)
+        if (!is_present(in, k, &job->loop[k]))
             return 0;
     return 1;
 }
@@ -120,22 +143,22 @@ static tw_status open_job(tw_resize_job *job, const tw_call *call)
         const tw_resize_axis *axis = (const tw_resize_axis *)call->blobs[0].data + k;
         tw_resize_loop *l = &job->loop[k];
         const int32_t n = out->tensor->dim[k];
-        l->begin = k == out->axis ? out->row : 0;
-        l->end = k == out->axis ? out->row + out->rows : n;
+        l->begin = tw_first_of(out, k);
+        l->end = l->begin + tw_count_of(out, k);
         l->taps = axis->taps;
         l->first = words + axis->at;
         l->count = l->first + n;
         l->weight = l->count + n;
         l->in_step = in->tensor->stride[k];
         l->out_step = out->tensor->stride[k];
-        l->in_base = k == in->axis ? in->row : 0;
+        l->in_base = tw_first_of(in, k);
         job->index[k] = l->begin;
         job->shift += l->taps ? TW_RESIZE_BITS : 0;
         empty |= l->end <= l->begin;
-        if (l->end > l->begin && k == in->axis && !rows_present(in, l))
-            return TW_E_SCHEDULE;
     }
-    return empty ? TW_NO_OUTPUT : TW_OK;
+    if (empty)
+        return TW_NO_OUTPUT;
+    return is_held(job, in) ? TW_OK : TW_E_SCHEDULE;
 }
 
 /* Elements from the views' data to the run in hand, at the first tap of every axis before `axes`. 0:
@@ -343,6 +366,6 @@ static tw_status run_any(const tw_call *call)
     return TW_OK;
 }
 
-TW_KERNEL(resize, f32, run_f32, check_f32);
-TW_KERNEL(resize, s8, run_s8, check_s8);
-TW_KERNEL(resize_nearest, any, run_any, check_any);
+TW_KERNEL_BLOCKS(resize, f32, run_f32, check_f32);
+TW_KERNEL_BLOCKS(resize, s8, run_s8, check_s8);
+TW_KERNEL_BLOCKS(resize_nearest, any, run_any, check_any);

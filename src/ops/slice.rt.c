@@ -43,4 +43,4 @@ static tw_status check(const tw_call *call, uint64_t *work)
     return TW_OK;
 }
 
-TW_KERNEL(slice, any, run, check);
+TW_KERNEL_BLOCKS(slice, any, run, check);

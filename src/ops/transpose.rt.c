@@ -35,4 +35,4 @@ static tw_status check(const tw_call *call, uint64_t *work)
     return TW_OK;
 }
 
-TW_KERNEL(transpose, any, run, check);
+TW_KERNEL_BLOCKS(transpose, any, run, check);

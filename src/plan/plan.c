@@ -246,14 +246,19 @@ static double slow_cost(tw_schedule *s, tw_prefer prefer)
     return (double)moved;
 }
 
-/* The least fast memory with these tensors in slow memory. */
-static tw_kept least_with(tw_schedule *s, const bool *slow, tw_arena *arena)
+/* The least fast memory with these tensors in slow memory; by columns, too, where memory is preferred. */
+static tw_kept least_with(tw_schedule *s, const bool *slow, tw_prefer prefer, tw_arena *arena)
 {
     tw_scene scene;
     tw_kept least = {.total = UINT32_MAX};
     s->slow = slow;
     tw_scene_build(&scene, s, arena);
-    find_least(s, tw_search_open(&scene, arena), &least, arena);
+    tw_search *search = tw_search_open(&scene, arena);
+    find_least(s, search, &least, arena);
+    if (prefer == TW_PREFER_MEMORY) {
+        tw_search_use_columns(search);
+        find_least(s, search, &least, arena);
+    }
     return least;
 }
 
@@ -312,7 +317,7 @@ static bool move_one(tw_schedule *s, const tw_compile_options *options, tw_kept 
         slow[i] = slow_with(s, before.slow, large[i], arena);
     now->total = UINT32_MAX;
     for (int i = 0; i < count; i++) {
-        tw_kept with = least_with(s, slow[i], arena);
+        tw_kept with = least_with(s, slow[i], options->prefer, arena);
         if (with.total == UINT32_MAX)
             continue;
         restore(s, &with);
@@ -338,7 +343,7 @@ static void take_back(tw_schedule *s, const tw_compile_options *options, tw_kept
             continue;
         bool *fewer = tw_copy(arena, now->slow, sizeof *fewer * (size_t)s->graph->value_count);
         fewer[v] = false;
-        tw_kept with = least_with(s, fewer, arena);
+        tw_kept with = least_with(s, fewer, options->prefer, arena);
         if (with.total == UINT32_MAX)
             continue;
         restore(s, &with);

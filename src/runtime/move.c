@@ -69,22 +69,21 @@ void tw_move_same(tw_move *m, const tw_view *out)
 {
     int32_t k;
     for (k = 0; k < TW_MAX_RANK; k++) {
-        const int banded = k == out->axis;
-        m->extent[k] = banded ? out->rows : out->tensor->dim[k];
-        m->to[k] = m->from[k] = banded ? out->row : 0;
+        m->extent[k] = tw_count_of(out, k);
+        m->to[k] = m->from[k] = tw_first_of(out, k);
         m->step[k] = 1;
         m->axis[k] = k;
     }
 }
 
-/* Rows of the views' band axes that output axis k touches. */
-static int rows_present(const tw_view *out, const tw_view *in, const tw_move *m, int32_t k)
+/* Do the views hold what output axis k touches? */
+static int is_present(const tw_view *out, const tw_view *in, const tw_move *m, int32_t k)
 {
     const int64_t last = (int64_t)m->from[k] + (int64_t)(m->extent[k] - 1) * m->step[k];
     const int64_t low = m->step[k] < 0 ? last : m->from[k];
     const int64_t high = m->step[k] < 0 ? m->from[k] : last;
-    return (k != out->axis || tw_holds(out, m->to[k], m->extent[k])) &&
-           (m->axis[k] != in->axis || tw_holds(in, low, high - low + 1));
+    return tw_holds_of(out, k, m->to[k], m->extent[k]) &&
+           tw_holds_of(in, m->axis[k], low, high - low + 1);
 }
 
 /* Is every element where it goes? */
@@ -111,7 +110,7 @@ tw_status tw_move_elements(const tw_view *out, const tw_view *in, const tw_move 
         from[m->axis[k]] = m->from[k];
     }
     for (k = 0; k < rank; k++)
-        if (!rows_present(out, in, m, k))
+        if (!is_present(out, in, m, k))
             return TW_E_SCHEDULE;
     tw_walk_begin(&w, tw_element(out, m->to), tw_element(in, from));
     for (k = 0; k < rank; k++)
