@@ -5,7 +5,10 @@
 #include "backends/backend.h"
 #include "graph/graph.h"
 #include "import/foreign/foreign.h"
+#include "import/keras/keras.h"
 #include "import/onnx/onnx.h"
+#include "import/pytorch/torch.h"
+#include "import/tensorflow/tensorflow.h"
 #include "import/tflite/tflite.h"
 #include "ops/op.h"
 #include "output.h"
@@ -117,6 +120,81 @@ static void list_tflite(tw_arena *arena, tw_table *table)
     }
 }
 
+/* Is the word one of the list's? */
+static bool has_word(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = list; *at;) {
+        const size_t n = strcspn(at, " ");
+        if (n == length && memcmp(at, word, n) == 0)
+            return true;
+        at += n + (at[n] == ' ');
+    }
+    return false;
+}
+
+/* Words of a list that the other does not have, behind it. */
+static const char *join_words(tw_arena *arena, const char *list, const char *more)
+{
+    while (*more) {
+        const size_t n = strcspn(more, " ");
+        const char *word = tw_strndup(arena, more, n);
+        if (n && !has_word(list, word))
+            list = tw_format(arena, "%s%s%s", list, *list ? " " : "", word);
+        more += n + (more[n] == ' ');
+    }
+    return list;
+}
+
+/* A name may have several rows, of which the first that the arguments fit is taken: one row here. */
+static void list_pytorch(tw_arena *arena, tw_table *table)
+{
+    const tw_torch_row *row, *other;
+    for (int i = 0; (row = tw_torch_row_at(i)) != NULL; i++) {
+        const char *name = tw_format(arena, "aten::%s", row->name);
+        const char *becomes = "", *limits = "";
+        for (int k = i; !has_row(table, name) && (other = tw_torch_row_at(k)) != NULL; k++) {
+            if (strcmp(row->name, other->name) != 0)
+                continue;
+            becomes = join_words(arena, becomes, other->becomes);
+            if (*other->limits && !strstr(limits, other->limits))
+                limits = tw_format(arena, "%s%s%s", limits, *limits ? "; " : "", other->limits);
+        }
+        if (!has_row(table, name))
+            add_foreign(arena, table, (tw_row){.name = name, .becomes = becomes, .limits = limits});
+    }
+}
+
+/* Layers, and what is computed between them. */
+static void list_keras(tw_arena *arena, tw_table *table)
+{
+    tw_kr_row row;
+    for (int i = 0; tw_kr_row_at(i, &row); i++) {
+        const char *op = row.op ? row.op : "";
+        if (*op && !tw_op_by_name(op)) /* an activation's name */
+            op = tw_kr_function_operator(op) ? tw_kr_function_operator(op) : "";
+        add_foreign(
+            arena, table,
+            (tw_row){.name = tw_format(arena, "%s%s", row.functions ? "operations." : "", row.name),
+                     .becomes = op,
+                     .limits = row.import ? row.limits
+                                          : tw_format(arena, "not supported: %s", row.limits)});
+    }
+}
+
+static void list_tensorflow(tw_arena *arena, tw_table *table)
+{
+    tw_tf_row row;
+    for (int i = 0; tw_tf_row_at(i, &row); i++)
+        add_foreign(arena, table,
+                    (tw_row){.name = tw_strdup(arena, row.name),
+                             .becomes = row.becomes,
+                             .limits = row.import ? row.limits
+                                       : *row.limits
+                                           ? tw_format(arena, "not supported: %s", row.limits)
+                                           : "not supported"});
+}
+
 static void list_vocabulary(tw_arena *arena, tw_table *table)
 {
     const tw_vocabulary *v = tw_vocabulary_by_name(table->system, strlen(table->system));
@@ -132,29 +210,41 @@ static void list_vocabulary(tw_arena *arena, tw_table *table)
 /* The vocabularies. */
 static const struct tw_system {
     const char *name, *title, *about;
+    const char *nothing; /* what stands where an operator becomes none of the IR's */
     void (*list)(tw_arena *arena, tw_table *table);
 } systems[] = {
-    {"ir", NULL, NULL, list_ir},
+    {"ir", NULL, NULL, NULL, list_ir},
     {"onnx", "ONNX",
      "Names without a domain belong to the standard operators. What an operator becomes depends "
      "on its attributes and\non where it stands; transposes around convolutions vanish in the "
      "layout pass.",
-     list_onnx},
+     "constants", list_onnx},
     {"tflite", "TensorFlow Lite",
-     "Builtin operators of the schema, and custom operators by their own name.", list_tflite},
+     "Builtin operators of the schema, and custom operators by their own name.", "constants",
+     list_tflite},
+    {"pytorch", "PyTorch",
+     "ATen operators of TorchScript modules and of exported programs, whatever their overload; "
+     "`aten::relu_`, and every\nother name with an underscore behind it, works in place.",
+     "no step of its own", list_pytorch},
+    {"keras", "Keras",
+     "Layers by their class. `operations.`: what stands between layers, under Keras 3's class of "
+     "the operation;\nTensorFlow's functions in Keras 2 are read as these.",
+     "no step of its own", list_keras},
+    {"tensorflow", "TensorFlow", "Operators of SavedModels and of frozen graphs.",
+     "no step of its own", list_tensorflow},
     {"mobilint", "Mobilint IR",
      "`mobilint.NAME` in the text IR, and ONNX nodes of domain `mobilint`. Stateful operators give "
      "the "
      "first of a\nsequence of calls.",
-     list_vocabulary},
+     "constants", list_vocabulary},
     {"qti_aisw", "qti_aisw",
      "Block operators: ONNX nodes of this domain, whatever the capitals of their names, and "
      "`qti_aisw.NAME` in the text\nIR. They give the first of a sequence of calls.",
-     list_vocabulary},
-    {"tigris", "TiGrIS", "`tigris.NAME` in the text IR.", list_vocabulary},
+     "constants", list_vocabulary},
+    {"tigris", "TiGrIS", "`tigris.NAME` in the text IR.", "constants", list_vocabulary},
 };
 enum { SYSTEMS = sizeof systems / sizeof *systems };
-#define SYSTEM_NAMES "ir|onnx|tflite|mobilint|qti_aisw|tigris"
+#define SYSTEM_NAMES "ir|onnx|tflite|pytorch|keras|tensorflow|mobilint|qti_aisw|tigris"
 
 /* Who runs it: the portable kernels run whatever has kernels; what has none is aliased or lowered. */
 static const char *backend_answer(const tw_row *row, const tw_backend *backend)
@@ -183,19 +273,6 @@ static json_t *json_words(const char *words)
         words += n + (words[n] == ' ');
     }
     return array;
-}
-
-/* Is the word one of the list's? */
-static bool has_word(const char *list, const char *word)
-{
-    const size_t length = strlen(word);
-    for (const char *at = list; *at;) {
-        const size_t n = strcspn(at, " ");
-        if (n == length && memcmp(at, word, n) == 0)
-            return true;
-        at += n + (at[n] == ' ');
-    }
-    return false;
 }
 
 /* Does a name of the index, SYSTEM.REST, belong to the row? A domain of ONNX stands in front of the
@@ -368,13 +445,13 @@ static void print_foreign_markdown(const tw_table *table, const struct tw_system
            vocabulary ? "types | " : "", vocabulary ? "---|" : "", vocabulary ? "---|" : "");
     for (int i = 0; i < table->count; i++) {
         const tw_row *row = &table->rows[i];
-        bool refused = strcmp(row->limits, "not supported") == 0;
+        bool refused = strncmp(row->limits, "not supported", strlen("not supported")) == 0;
         printf("| %s | ", row->name);
         if (vocabulary) {
             print_parameters(row->attributes);
             fputs(" | ", stdout);
         }
-        printf("%s | ", *row->becomes ? row->becomes : (refused ? "" : "constants"));
+        printf("%s | ", *row->becomes ? row->becomes : (refused ? "" : system->nothing));
         if (vocabulary)
             printf("%s | ", row->types);
         print_cell(row->limits);

@@ -175,8 +175,10 @@ static void test_ir(void **state)
 static void test_ops(void **state)
 {
     (void)state;
-    static const char *const systems[] = {"ir", "onnx", "tflite"};
-    for (int i = 0; i < 3; i++) {
+    static const char *const systems[] = {"ir", "onnx", "tflite", "pytorch", "keras", "tensorflow"};
+    static const char *const named[] = {"Conv",         "Conv",   "CONV_2D",
+                                        "aten::conv2d", "Conv2D", "Conv2D"};
+    for (int i = 0; i < 6; i++) {
         size_t k;
         json_t *row;
         tw_result r = tw_process("ops --system %s --json", systems[i]);
@@ -192,13 +194,16 @@ static void test_ops(void **state)
         json_decref(json);
         r = tw_process("ops --system %s", systems[i]);
         expect_status(r, 0);
-        expect_text(r.out, i < 2 ? "Conv" : "CONV_2D");
+        expect_text(r.out, named[i]);
     }
     tw_result r = tw_process("ops --md");
     expect_status(r, 0);
     expect_text(r.out, "# Operators\n");
     expect_text(r.out, "\n## ONNX\n");
     expect_text(r.out, "\n## TensorFlow Lite\n");
+    expect_text(r.out, "\n## PyTorch\n");
+    expect_text(r.out, "\n## Keras\n");
+    expect_text(r.out, "\n## TensorFlow\n");
 }
 
 /* ---- running ---- */

@@ -17,8 +17,10 @@
 #include "expect.h"
 
 static char root[2048]; /* the project's folder */
-static const char *const systems[] = {"onnx", "tflite", "mobilint", "qti_aisw", "tigris"};
-enum { SYSTEMS = sizeof systems / sizeof *systems };
+/* The first five have documents that list their names. */
+static const char *const systems[] = {"onnx",   "tflite",  "mobilint", "qti_aisw",
+                                      "tigris", "pytorch", "keras",    "tensorflow"};
+enum { SYSTEMS = sizeof systems / sizeof *systems, LISTED = 5 };
 
 static json_t *rows_of(const char *system)
 {
@@ -49,7 +51,7 @@ static bool has_row(const json_t *rows, const char *name)
 static void test_every_name_has_a_row(void **state)
 {
     (void)state;
-    for (int s = 0; s < SYSTEMS; s++) {
+    for (int s = 0; s < LISTED; s++) {
         char path[2200], line[100];
         int missing = 0, names = 0;
         json_t *rows = rows_of(systems[s]);

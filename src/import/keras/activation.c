@@ -100,8 +100,8 @@ static tw_value *glu(tw_kr_node *n, tw_value *x)
 }
 
 static const struct {
-    const char *name, *op;
-    int numbers; /* of the operator's attributes alpha and beta, given here */
+    const char *name, *op; /* op: null where there is none, or several */
+    int numbers;           /* of the operator's attributes alpha and beta, given here */
     float alpha, beta;
     tw_value *(*compose)(tw_kr_node *n, tw_value *x);
 } activations[] = {
@@ -111,7 +111,7 @@ static const struct {
     {"tanh", "Tanh", 0, 0, 0, NULL},
     {"softmax", NULL, 0, 0, 0, softmax},
     {"log_softmax", NULL, 0, 0, 0, log_softmax},
-    {"relu6", NULL, 0, 0, 0, relu6},
+    {"relu6", "Clip", 0, 0, 0, relu6},
     {"elu", "Elu", 1, 1, 0, NULL},
     {"selu", "Selu", 0, 0, 0, NULL},
     {"celu", "Celu", 1, 1, 0, NULL},
@@ -121,7 +121,7 @@ static const struct {
     {"silu", "Swish", 1, 1, 0, NULL},
     {"gelu", "Gelu", 0, 0, 0, NULL},
     {"exponential", "Exp", 0, 0, 0, NULL},
-    {"hard_sigmoid", NULL, 0, 0, 0, hard_sigmoid},
+    {"hard_sigmoid", "HardSigmoid", 0, 0, 0, hard_sigmoid},
     {"hard_silu", "HardSwish", 0, 0, 0, NULL},
     {"hard_swish", "HardSwish", 0, 0, 0, NULL},
     {"leaky_relu", "LeakyRelu", 1, 0.2f, 0, NULL},
@@ -136,6 +136,14 @@ static const struct {
     {"sparse_sigmoid", NULL, 0, 0, 0, sparse_sigmoid},
     {"glu", NULL, 0, 0, 0, glu},
 };
+
+const char *tw_kr_function_operator(const char *name)
+{
+    for (size_t i = 0; i < sizeof activations / sizeof *activations; i++)
+        if (activations[i].op && strcmp(activations[i].name, name) == 0)
+            return activations[i].op;
+    return NULL;
+}
 
 tw_value *tw_kr_function(tw_kr_node *n, const char *name, tw_value *x)
 {

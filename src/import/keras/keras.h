@@ -187,6 +187,8 @@ tw_value *tw_kr_scalar(tw_kr_node *n, double value);
 /* activation.c: by the configuration's `key`; x itself where there is none. */
 tw_value *tw_kr_activate(tw_kr_node *n, const char *key, tw_value *x);
 tw_value *tw_kr_function(tw_kr_node *n, const char *name, tw_value *x);
+/* The one IR operator that it becomes; null: none, or several. */
+const char *tw_kr_function_operator(const char *name);
 tw_value *tw_kr_softmax(tw_kr_node *n, tw_value *x, const char *op);
 /* dense.c: x times w [in.., out..] over x's last axes, as many as `contracted`. */
 tw_value *tw_kr_product(tw_kr_node *n, tw_value *x, tw_value *w, int contracted, tw_value *bias);
