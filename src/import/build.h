@@ -137,6 +137,10 @@ tw_value *tw_build_expand(tw_builder *b, tw_value *x, const tw_shape *shape);
  * low <= column - row <= high. */
 tw_value *tw_build_iota(tw_builder *b, tw_dtype dtype, int rank, int axis, int32_t count);
 tw_value *tw_build_band(tw_builder *b, int32_t rows, int32_t columns, int64_t low, int64_t high);
+/* start, start + step, ... below the limit: bounds[0], [2] and [1], one constant of one type each. */
+tw_value *tw_build_range(tw_builder *b, const char *op, tw_value *const *bounds);
+/* True where the place along a new axis of `depth` is what `indices` (integers) say. */
+tw_value *tw_build_hot(tw_builder *b, const char *op, tw_value *indices, int axis, int64_t depth);
 /* The places of a constant's elements that are not zero, as s64: a row or a column for each. */
 tw_value *tw_build_places(tw_builder *b, const tw_value *x, bool by_row);
 tw_value *tw_build_gather(tw_builder *b, tw_value *x, tw_value *indices, int axis, int batch);

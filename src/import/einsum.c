@@ -3,7 +3,11 @@
  * those that both have and nobody needs are summed over, the others are rows and columns. */
 #include <string.h>
 
-#include "import/onnx/onnx.h"
+#include "import/product.h"
+
+#define FAIL(e, ...) tw_fail((e)->b->diag, TW_CODE_FAILED, (e)->b->node, (e)->op, __VA_ARGS__)
+#define UNSUPPORTED(e, ...)                                                                        \
+    tw_fail((e)->b->diag, TW_CODE_UNSUPPORTED, (e)->b->node, (e)->op, __VA_ARGS__)
 
 /* Labels: letters, and for the axes of an ellipsis, counted from its end, small numbers. */
 enum { MOST_LABELS = 2 * TW_MAX_RANK, MOST_OPERANDS = 16 };
@@ -14,7 +18,8 @@ typedef struct tw_term {
 } tw_term;
 
 typedef struct tw_einsum {
-    tw_onnx_node *n;
+    tw_builder *b;
+    const char *op; /* as the file spells it, for messages */
     int count;
     tw_term in[MOST_OPERANDS], out;
     tw_value *value[MOST_OPERANDS];
@@ -50,10 +55,9 @@ static bool read_term(const tw_einsum *e, const char *at, const char *end, int w
             continue;
         }
         if (*at != ' ' && !is_letter(*at))
-            return TW_ONNX_FAIL(e->n, "the equation holds '%c' where a letter must stand", *at);
+            return FAIL(e, "the equation holds '%c' where a letter must stand", *at);
         if (is_letter(*at) && t->rank == MOST_LABELS)
-            return TW_ONNX_UNSUPPORTED(e->n, "a term of the equation has more than %d letters",
-                                       MOST_LABELS);
+            return UNSUPPORTED(e, "a term of the equation has more than %d letters", MOST_LABELS);
         if (is_letter(*at))
             t->label[t->rank++] = *at;
         at++;
@@ -76,8 +80,8 @@ static bool note_extents(tw_einsum *e, int i)
     for (int k = 0; k < x->rank; k++) {
         int32_t *known = &e->extent[(int)e->in[i].label[k]];
         if (*known > 1 && x->dim[k] != 1 && x->dim[k] != *known)
-            return TW_ONNX_FAIL(e->n, "an axis is %d in operand %d, %d in one before it",
-                                (int)x->dim[k], i, (int)*known);
+            return FAIL(e, "an axis is %d in operand %d, %d in one before it", (int)x->dim[k], i,
+                        (int)*known);
         if (*known <= 1)
             *known = x->dim[k];
     }
@@ -90,21 +94,18 @@ static bool read_operands(tw_einsum *e, const char *text, const char *end, int *
     for (int i = 0; i < e->count; i++) {
         const char *stop = memchr(text, ',', (size_t)(end - text));
         stop = stop ? stop : end;
-        tw_value *x = tw_onnx_need(e->n, i);
-        if (!x)
-            return false;
+        tw_value *x = e->value[i];
         int wide = x->shape.rank - letters(text, stop);
         bool spread = memchr(text, '.', (size_t)(stop - text)) != NULL;
         if (wide < 0 || (!spread && wide != 0))
-            return TW_ONNX_FAIL(e->n, "operand %d has rank %d, the equation gives it %d letters", i,
-                                x->shape.rank, letters(text, stop));
-        e->value[i] = x;
+            return FAIL(e, "operand %d has rank %d, the equation gives it %d letters", i,
+                        x->shape.rank, letters(text, stop));
         *widest = wide > *widest ? wide : *widest;
         if (!read_term(e, text, stop, wide, &e->in[i]) || !note_extents(e, i))
             return false;
         text = stop + (stop < end && i + 1 < e->count);
     }
-    return text == end || TW_ONNX_FAIL(e->n, "the equation has more terms than the node operands");
+    return text == end || FAIL(e, "the equation has more terms than the node operands");
 }
 
 /* Without a right-hand side: the ellipsis, then the letters that stand once, in alphabetical order. */
@@ -140,11 +141,10 @@ static bool read_equation(tw_einsum *e, const char *equation)
         for (int i = 0; i < e->count; i++)
             known |= find(&e->in[i], e->out.label[k]) >= 0;
         if (!known || find(&e->out, e->out.label[k]) != k)
-            return TW_ONNX_FAIL(e->n, "the result has a letter twice, or one that no operand has");
+            return FAIL(e, "the result has a letter twice, or one that no operand has");
     }
     return e->out.rank <= TW_MAX_RANK ||
-           TW_ONNX_UNSUPPORTED(e->n, "a result of rank %d; at most %d is supported", e->out.rank,
-                               TW_MAX_RANK);
+           UNSUPPORTED(e, "a result of rank %d; at most %d is supported", e->out.rank, TW_MAX_RANK);
 }
 
 /* --- rearranging ------------------------------------------------------------------------------- */
@@ -159,7 +159,7 @@ static tw_value *permute(tw_einsum *e, tw_value *x, tw_term *t, const tw_term *t
         same &= perm[i] == i;
     }
     *t = *to;
-    return same ? x : tw_build_transpose(e->n->b, x, t->rank, perm);
+    return same ? x : tw_build_transpose(e->b, x, t->rank, perm);
 }
 
 /* A letter that stands twice in one operand: the diagonal of the two axes, elements of which are
@@ -175,8 +175,7 @@ static tw_value *diagonal(tw_einsum *e, tw_value *x, tw_term *t)
         int64_t perm[TW_MAX_RANK], dim[TW_MAX_RANK], extent = x->shape.dim[i];
         tw_term rest = {0, {0}};
         if (x->shape.dim[other] != extent) {
-            TW_ONNX_FAIL(e->n, "a letter stands for axes of %d and %d", (int)extent,
-                         (int)x->shape.dim[other]);
+            FAIL(e, "a letter stands for axes of %d and %d", (int)extent, (int)x->shape.dim[other]);
             return NULL;
         }
         for (int k = 0; k < t->rank; k++)
@@ -189,9 +188,9 @@ static tw_value *diagonal(tw_einsum *e, tw_value *x, tw_term *t)
         perm[rest.rank + 1] = other;
         dim[rest.rank] = extent * extent;
         rest.label[rest.rank++] = t->label[i];
-        x = tw_build_transpose(e->n->b, x, t->rank, perm);
-        x = tw_build_reshape(e->n->b, x, rest.rank, dim);
-        x = tw_build_slice(e->n->b, x, rest.rank - 1, 0, extent, extent + 1);
+        x = tw_build_transpose(e->b, x, t->rank, perm);
+        x = tw_build_reshape(e->b, x, rest.rank, dim);
+        x = tw_build_slice(e->b, x, rest.rank - 1, 0, extent, extent + 1);
         *t = rest;
         i = -1;
     }
@@ -220,7 +219,7 @@ static tw_value *sum_alone(tw_einsum *e, tw_value *x, tw_term *t, const tw_term 
     }
     t->rank = kept;
     return count == 0 ? x
-                      : tw_build1(e->n->b, "ReduceSum", x,
+                      : tw_build1(e->b, "ReduceSum", x,
                                   TW_SETTINGS(tw_set_ints("axes", count, axes),
                                               tw_set_int("keepdims", 0)));
 }
@@ -280,24 +279,24 @@ static tw_value *as_matrices(tw_einsum *e, tw_value *x, tw_term *t, const tw_ter
     for (int i = 0; x && i < full.rank; i++)
         full.dim[i] = e->extent[(int)t->label[i]];
     int64_t dim[] = {extents(e, batch), extents(e, one), extents(e, other)};
-    return tw_build_reshape(e->n->b, tw_build_expand(e->n->b, x, &full), 3, dim);
+    return tw_build_reshape(e->b, tw_build_expand(e->b, x, &full), 3, dim);
 }
 
 /* [B, M, K] times [B, K, N]. */
 static tw_value *product(tw_einsum *e, tw_value *a, tw_value *b)
 {
-    tw_builder *build = e->n->b;
+    tw_builder *build = e->b;
     if (!a || !b)
         return NULL;
     const int32_t *m = a->shape.dim, *n = b->shape.dim;
     if (m[2] == 1)
         return tw_build2(build, "Mul", a, b, NULL);
     if (m[0] > 1)
-        return tw_onnx_matmul(e->n, a, b);
+        return tw_build_matmul(build, e->op, a, b);
     const int64_t flat_a[] = {m[1], m[2]}, flat_b[] = {n[1], n[2]}, out[] = {1, m[1], n[2]};
     return tw_build_reshape(build,
-                            tw_onnx_matmul(e->n, tw_build_reshape(build, a, 2, flat_a),
-                                           tw_build_reshape(build, b, 2, flat_b)),
+                            tw_build_matmul(build, e->op, tw_build_reshape(build, a, 2, flat_a),
+                                            tw_build_reshape(build, b, 2, flat_b)),
                             3, out);
 }
 
@@ -312,8 +311,8 @@ static tw_value *contract(tw_einsum *e, tw_value *a, tw_term *t, int i)
     tw_roles r = roles_of(e, t, &u, i);
     tw_term out = joined(&r.batch, &r.rows, &r.columns);
     if (out.rank > TW_MAX_RANK || r.batch.rank + r.columns.rank + r.depth.rank > TW_MAX_RANK) {
-        TW_ONNX_UNSUPPORTED(e->n, "a product of rank %d on the way; at most %d is supported",
-                            out.rank, TW_MAX_RANK);
+        UNSUPPORTED(e, "a product of rank %d on the way; at most %d is supported", out.rank,
+                    TW_MAX_RANK);
         return NULL;
     }
     tw_value *y = product(e, as_matrices(e, a, t, &r.batch, &r.rows, &r.depth),
@@ -322,7 +321,7 @@ static tw_value *contract(tw_einsum *e, tw_value *a, tw_term *t, int i)
     for (int k = 0; k < out.rank; k++)
         dim[k] = e->extent[(int)out.label[k]];
     *t = out;
-    return tw_build_reshape(e->n->b, y, out.rank, dim);
+    return tw_build_reshape(e->b, y, out.rank, dim);
 }
 
 /* Integers of less than 32 bits, which wrap around, are computed in 32. */
@@ -334,29 +333,35 @@ static bool widen(tw_einsum *e)
     for (int i = 0; i < e->count; i++)
         for (size_t k = 0; k < sizeof types / sizeof *types; k++)
             if (e->value[i]->shape.dtype == types[k].narrow &&
-                !(e->value[i] = tw_build_cast(e->n->b, e->value[i], types[k].wide)))
+                !(e->value[i] = tw_build_cast(e->b, e->value[i], types[k].wide)))
                 return false;
     return true;
 }
 
-bool tw_onnx_op_einsum(tw_onnx_node *n)
+tw_value *tw_build_einsum(tw_builder *b, const char *op, const char *equation, tw_value *const *in,
+                          int count)
 {
-    tw_einsum *e = tw_alloc(n->b->arena, sizeof *e);
-    *e = (tw_einsum){.n = n, .count = n->in_count};
-    if (n->in_count > MOST_OPERANDS)
-        return TW_ONNX_UNSUPPORTED(n, "%d operands; at most %d are supported", n->in_count,
-                                   MOST_OPERANDS);
-    if (!read_equation(e, tw_onnx_text(n, "equation", "")) || !widen(e))
-        return false;
+    tw_einsum *e = tw_alloc(b->arena, sizeof *e);
+    *e = (tw_einsum){.b = b, .op = op, .count = count};
+    if (count < 1 || count > MOST_OPERANDS) {
+        UNSUPPORTED(e, "%d operands; 1 to %d are supported", count, MOST_OPERANDS);
+        return NULL;
+    }
+    for (int i = 0; i < count; i++)
+        e->value[i] = in[i];
+    if (!read_equation(e, equation) || !widen(e))
+        return NULL;
     tw_term t = e->in[0];
     tw_value *y = diagonal(e, e->value[0], &t);
-    if (y && e->count == 1)
+    if (y && count == 1)
         y = sum_alone(e, y, &t, NULL, 0);
-    for (int i = 1; y && i < e->count; i++)
+    for (int i = 1; y && i < count; i++)
         y = contract(e, y, &t, i);
     /* What is left are the result's axes, but for those that an ellipsis has lost. */
-    if (y && t.rank != e->out.rank)
-        return TW_ONNX_UNSUPPORTED(n, "the ellipsis stands for no axes of the result");
+    if (y && t.rank != e->out.rank) {
+        UNSUPPORTED(e, "the ellipsis stands for no axes of the result");
+        return NULL;
+    }
     y = y ? permute(e, y, &t, &e->out) : NULL;
-    return tw_onnx_bind(n, 0, tw_build_cast(n->b, y, n->in[0]->shape.dtype));
+    return tw_build_cast(b, y, in[0]->shape.dtype);
 }

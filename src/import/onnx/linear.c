@@ -1,5 +1,6 @@
 /* Matrix products. Constant right-hand sides become weights of FullyConnected. */
 #include "import/onnx/onnx.h"
+#include "import/product.h"
 
 static const int64_t swap[] = {1, 0};
 
@@ -11,54 +12,18 @@ static tw_value *fully_connected(tw_onnx_node *n, tw_value *x, tw_value *w, tw_v
     return tw_build(n->b, "FullyConnected", in, bias ? 3 : 2, NULL);
 }
 
-/* Reshape with one axis of extent 1 added or dropped. */
-static tw_value *with_axis(tw_builder *b, tw_value *x, int axis, bool add)
-{
-    int64_t dim[TW_MAX_RANK + 1];
-    int rank = 0;
-    for (int i = 0; i <= x->shape.rank; i++) {
-        if (add && i == axis)
-            dim[rank++] = 1;
-        if (i < x->shape.rank && (add || i != axis))
-            dim[rank++] = x->shape.dim[i];
-    }
-    return tw_build_reshape(b, x, rank, dim);
-}
-
-static bool is_integer(const tw_value *x)
-{
-    tw_dtype dtype = x->shape.dtype;
-    return dtype == TW_S32 || dtype == TW_U32 || dtype == TW_S64 || dtype == TW_U64;
-}
-
 tw_value *tw_onnx_matmul(tw_onnx_node *n, tw_value *a, tw_value *b)
 {
-    if (!a || !b)
-        return NULL;
-    int a_rank = a->shape.rank, b_rank = b->shape.rank;
-    if (a_rank < 1 || b_rank < 1) {
-        TW_ONNX_FAIL(n, "operands of rank %d and %d cannot be multiplied; ranks start at 1", a_rank,
-                     b_rank);
-        return NULL;
-    }
-    int k = a->shape.dim[a_rank - 1], k_b = b->shape.dim[b_rank > 1 ? b_rank - 2 : 0];
-    if (k != k_b) {
-        TW_ONNX_FAIL(n, "%d columns meet %d rows", k, k_b);
-        return NULL;
-    }
-    if (b_rank == 2 && tw_build_is_weight(b) && !is_integer(b))
-        return fully_connected(n, a, b, NULL, false);
-    /* A vector on the left is a row, on the right a column; its axis goes again afterwards. */
-    if (a_rank == 1)
-        a = with_axis(n->b, a, 0, true);
-    if (b_rank == 1)
-        b = with_axis(n->b, b, 1, true);
-    tw_value *y = tw_build2(n->b, is_integer(b) ? "IntegerMatMul" : "MatMul", a, b, NULL);
-    if (y && b_rank == 1)
-        y = with_axis(n->b, y, y->shape.rank - 1, false);
-    if (y && a_rank == 1)
-        y = with_axis(n->b, y, y->shape.rank - (b_rank == 1 ? 1 : 2), false);
-    return y;
+    return tw_build_matmul(n->b, n->op, a, b);
+}
+
+bool tw_onnx_op_einsum(tw_onnx_node *n)
+{
+    for (int i = 0; i < n->in_count; i++)
+        if (!tw_onnx_need(n, i))
+            return false;
+    return tw_onnx_bind(
+        n, 0, tw_build_einsum(n->b, n->op, tw_onnx_text(n, "equation", ""), n->in, n->in_count));
 }
 
 bool tw_onnx_op_matmul(tw_onnx_node *n)
@@ -70,7 +35,7 @@ static tw_value *scaled(tw_onnx_node *n, tw_value *x, float factor)
 {
     if (!x || factor == 1)
         return x;
-    if (is_integer(x) && (float)(int32_t)factor != factor) {
+    if (tw_is_integer_matrix(x) && (float)(int32_t)factor != factor) {
         TW_ONNX_UNSUPPORTED(n, "alpha and beta of integers must be whole numbers, not %g",
                             (double)factor);
         return NULL;
@@ -107,7 +72,7 @@ tw_value *tw_onnx_gemm(tw_onnx_node *n, tw_value *a, tw_value *b, tw_value *c)
         TW_ONNX_FAIL(n, "%d columns meet %d rows; check transA and transB", k, k_b);
         return NULL;
     }
-    bool integer = is_integer(b), weights = !integer && tw_build_is_weight(b);
+    bool integer = tw_is_integer_matrix(b), weights = !integer && tw_build_is_weight(b);
     tw_value *bias = weights && c && alpha == 1 && beta == 1 ? as_bias(n, c, columns) : NULL;
     if (trans_a)
         a = tw_build_transpose(n->b, a, 2, swap);

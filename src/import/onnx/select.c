@@ -132,13 +132,12 @@ bool tw_onnx_op_one_hot(tw_onnx_node *n)
 {
     tw_value *indices = n->in[0], *values = n->in[2];
     int rank = indices->shape.rank + 1, axis;
-    int64_t depth, dim[TW_MAX_RANK + 1];
+    int64_t depth;
     if (!scalar_in(n, 1, "depth", &depth) ||
         !tw_onnx_axis(n, tw_onnx_int(n, "axis", -1), rank, &axis))
         return false;
-    if (depth < 1 || depth > TW_BUILD_LIMIT / 8 || rank > TW_MAX_RANK)
-        return TW_ONNX_UNSUPPORTED(n, "depth %lld behind %d axes is not supported",
-                                   (long long)depth, rank - 1);
+    if (depth < 1)
+        return TW_ONNX_FAIL(n, "a depth of %lld", (long long)depth);
     if (values->shape.rank != 1 || values->shape.dim[0] != 2)
         return TW_ONNX_FAIL(n, "values must be a list of two");
     indices = tw_build_cast(n->b, indices, TW_S64);
@@ -149,10 +148,7 @@ bool tw_onnx_op_one_hot(tw_onnx_node *n)
                           tw_build2(n->b, "Add", indices, end, NULL), indices};
         indices = in[0] && in[1] ? tw_build(n->b, "Where", in, 3, NULL) : NULL;
     }
-    for (int i = 0, k = 0; indices && i < rank; i++)
-        dim[i] = i == axis ? 1 : indices->shape.dim[k++];
-    tw_value *hot = tw_build2(n->b, "Equal", tw_build_reshape(n->b, indices, rank, dim),
-                              tw_build_iota(n->b, TW_S64, rank, axis, (int32_t)depth), NULL);
+    tw_value *hot = tw_build_hot(n->b, n->op, indices, axis, depth);
     tw_value *in[] = {hot, as_scalar(n->b, tw_build_slice(n->b, values, 0, 1, 1, 1)),
                       as_scalar(n->b, tw_build_slice(n->b, values, 0, 0, 1, 1))};
     return in[0] && in[1] && in[2] && tw_onnx_bind(n, 0, tw_build(n->b, "Where", in, 3, NULL));

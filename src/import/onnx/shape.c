@@ -295,47 +295,7 @@ bool tw_onnx_op_constant_of_shape(tw_onnx_node *n)
     return tw_onnx_bind(n, 0, tw_build_data(n->b, shape, data));
 }
 
-/* Element i of start + i * delta. */
-static bool range_element(const tw_value *start, const tw_value *delta, int32_t i, void *to)
-{
-    double v0 = tw_constant_at(start, 0), step = tw_constant_at(delta, 0);
-    uint64_t wide = (uint64_t)tw_build_int_at(start, 0) +
-                    (uint64_t)(int64_t)i * (uint64_t)tw_build_int_at(delta, 0);
-    float single = (float)v0 + (float)i * (float)step;
-    double twice = v0 + i * step;
-    switch (start->shape.dtype) {
-    case TW_F32: memcpy(to, &single, sizeof single); return true;
-    case TW_F64: memcpy(to, &twice, sizeof twice); return true;
-    case TW_F16:
-    case TW_BF16: tw_number_store(start->shape.dtype, v0 + i * step, to); return true;
-    case TW_S16:
-    case TW_S32:
-    case TW_S64: memcpy(to, &wide, tw_dtype_bytes(start->shape.dtype)); return true;
-    default: return false;
-    }
-}
-
 bool tw_onnx_op_range(tw_onnx_node *n)
 {
-    static const char *const what[] = {"start", "limit", "delta"};
-    tw_dtype type = n->in[0]->shape.dtype;
-    double v[3];
-    for (int i = 0; i < 3; i++) {
-        if (n->in[i]->shape.dtype != type || tw_shape_elements(&n->in[i]->shape) != 1)
-            return TW_ONNX_FAIL(n, "%s must be one element of the others' type", what[i]);
-        if (!tw_build_constant(n->b, n->in[i]))
-            return TW_ONNX_UNSUPPORTED(n, "%s must be constant: it fixes a shape", what[i]);
-        v[i] = tw_constant_at(n->in[i], 0);
-    }
-    double count = ceil((v[1] - v[0]) / v[2]);
-    if (v[2] == 0 || !(fabs(count) <= (double)TW_BUILD_LIMIT / 8))
-        return TW_ONNX_FAIL(n, "the range from %g to %g in steps of %g has too many elements", v[0],
-                            v[1], v[2]);
-    int32_t dim[1] = {count > 0 ? (int32_t)count : 0};
-    uint32_t size = tw_dtype_bytes(type);
-    uint8_t *data = tw_alloc(n->b->arena, (size_t)dim[0] * size + 1);
-    for (int32_t i = 0; i < dim[0]; i++)
-        if (!range_element(n->in[0], n->in[2], i, data + (size_t)i * size))
-            return TW_ONNX_UNSUPPORTED(n, "ranges of %s are not supported", tw_dtype_name(type));
-    return tw_onnx_bind(n, 0, tw_build_data(n->b, tw_shape_of(type, 1, dim), data));
+    return tw_onnx_bind(n, 0, tw_build_range(n->b, n->op, n->in));
 }

@@ -351,10 +351,8 @@ bool tw_torch_op_one_hot(tw_torch_call *c)
     const int64_t classes = tw_torch_int(c, 1);
     if (!x || classes < 1 || classes > INT32_MAX)
         return x && TW_TORCH_UNSUPPORTED(c, "the number of classes must be given");
-    tw_value *wide = tw_torch_with_axis(c, x, x->shape.rank);
-    tw_value *places = tw_build_iota(c->b, x->shape.dtype, 1, 0, (int32_t)classes);
-    return tw_torch_give(c,
-                         tw_build_cast(c->b, tw_build2(c->b, "Equal", wide, places, NULL), TW_S64));
+    tw_value *hot = tw_build_hot(c->b, c->name, x, x->shape.rank, classes);
+    return tw_torch_give(c, tw_build_cast(c->b, hot, TW_S64));
 }
 
 /* --- padding ----------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* Functions of elements, matrices and reductions. */
 #include <string.h>
 
+#include "import/product.h"
 #include "import/tensorflow/random.h"
 
 /* --- elements ---------------------------------------------------------------------------------- */
@@ -223,10 +224,11 @@ static bool multiply(tw_tf_node *n, bool transpose_a, bool transpose_b)
                           b->shape.rank);
     if (transpose_a)
         a = swap_last(n, a);
-    tw_value *in[] = {a, b};
-    return a && tw_tf_set(n, 0,
-                          tw_build(n->b, "MatMul", in, 2,
-                                   TW_SETTINGS(tw_set_int("transpose_b", transpose_b))));
+    const bool whole = b->shape.dtype != TW_F32;
+    if (!transpose_b || whole || (b->shape.rank == 2 && tw_build_is_weight(b)))
+        return tw_tf_set(n, 0, tw_build_matmul(n->b, n->op, a, transpose_b ? swap_last(n, b) : b));
+    return tw_tf_set(n, 0,
+                     tw_build2(n->b, "MatMul", a, b, TW_SETTINGS(tw_set_int("transpose_b", 1))));
 }
 
 bool tw_tf_op_matmul(tw_tf_node *n)
@@ -237,4 +239,16 @@ bool tw_tf_op_matmul(tw_tf_node *n)
 bool tw_tf_op_batch_matmul(tw_tf_node *n)
 {
     return multiply(n, tw_tf_flag(n, "adj_x"), tw_tf_flag(n, "adj_y"));
+}
+
+bool tw_tf_op_einsum(tw_tf_node *n)
+{
+    tw_value **in = tw_alloc_array(n->import->scratch, (size_t)n->in_count + 1, sizeof *in);
+    for (int i = 0; i < n->in_count; i++) {
+        in[i] = tw_tf_in(n, i);
+        if (!in[i])
+            return false;
+    }
+    return tw_tf_set(n, 0,
+                     tw_build_einsum(n->b, n->op, tw_tf_text(n, "equation", ""), in, n->in_count));
 }

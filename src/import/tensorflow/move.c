@@ -1,6 +1,7 @@
 /* Moves: parts, joins, pads, orders of axes, gathering, blocks to batches. */
 #include <string.h>
 
+#include "import/batches.h"
 #include "import/tensorflow/tensorflow.h"
 #include "import/window.h"
 
@@ -306,115 +307,40 @@ bool tw_tf_op_gather_nd(tw_tf_node *n)
 bool tw_tf_op_one_hot(tw_tf_node *n)
 {
     tw_value *indices = tw_tf_in(n, 0), *on = tw_tf_in(n, 2), *off = tw_tf_in(n, 3);
-    int64_t depth, dim[TW_MAX_RANK + 1];
+    int64_t depth;
     int axis;
-    if (!indices || !on || !off || !tw_tf_int_in(n, 1, "the depth", &depth))
+    if (!indices || !on || !off || !tw_tf_int_in(n, 1, "the depth", &depth) ||
+        !tw_tf_axis(n, tw_tf_int(n, "axis", -1), indices->shape.rank + 1, &axis))
         return false;
-    const int rank = indices->shape.rank + 1;
-    if (rank > TW_MAX_RANK || depth < 0 || depth > TW_BUILD_LIMIT / 8)
-        return TW_TF_UNSUPPORTED(n, "depth %lld behind %d axes is not supported", (long long)depth,
-                                 rank - 1);
-    if (!tw_tf_axis(n, tw_tf_int(n, "axis", -1), rank, &axis))
-        return false;
-    with_axis(indices, axis, dim);
-    tw_value *place = tw_build_iota(n->b, indices->shape.dtype, rank, axis, (int32_t)depth);
-    indices = tw_build_reshape(n->b, indices, rank, dim);
-    tw_value *in[] = {tw_build2(n->b, "Equal", indices, place, NULL), on, off};
+    tw_value *in[] = {tw_build_hot(n->b, n->op, indices, axis, depth), on, off};
     return in[0] && tw_tf_set(n, 0, tw_build(n->b, "Where", in, 3, NULL));
 }
 
 /* --- blocks to batches, and back: dilated convolutions of older models ------------------------- */
 
-typedef struct tw_batches {
-    tw_tf_ints block;
-    int64_t before[TW_MAX_RANK], after[TW_MAX_RANK];
-    int64_t size; /* blocks of all axes together */
-} tw_batches;
-
-static bool read_batches(tw_tf_node *n, const tw_value *x, tw_batches *b)
+static bool read_batches(tw_tf_node *n, tw_batches *batches)
 {
-    *b = (tw_batches){.size = 1};
-    if (!tw_tf_list_in(n, 1, "the blocks", &b->block))
+    tw_value *around = tw_tf_in(n, 2);
+    tw_tf_ints block;
+    if (!around || !tw_tf_list_in(n, 1, "the blocks", &block))
         return false;
-    const int count = b->block.count;
-    if (count < 1 || count > x->shape.rank - 1 || x->shape.rank + count > TW_MAX_RANK)
-        return TW_TF_UNSUPPORTED(n, "blocks on %d axes of a tensor of rank %d", count,
-                                 x->shape.rank);
-    if (!pairs_in(n, 2, 1, count, b->before, b->after))
-        return false;
-    for (int i = 0; i < count; i++) {
-        if (b->block.v[i] < 1 || b->block.v[i] > INT32_MAX || b->before[1 + i] < 0 ||
-            b->after[1 + i] < 0 || (b->size *= b->block.v[i]) > INT32_MAX)
-            return TW_TF_FAIL(n, "axis %d has blocks of %lld, %lld before and %lld behind", 1 + i,
-                              (long long)b->block.v[i], (long long)b->before[1 + i],
-                              (long long)b->after[1 + i]);
-    }
-    return true;
+    *batches = (tw_batches){block.count, block.v, around};
+    return tw_build_constant(n->b, around) ||
+           TW_TF_UNSUPPORTED(n, "input 2 is computed while the network runs; it must be constant");
 }
 
-/* [N, S.., rest..] to [blocks, N, S / block.., rest..]. */
 bool tw_tf_op_space_to_batch(tw_tf_node *n)
 {
+    tw_batches batches;
     tw_value *x = tw_tf_in(n, 0);
-    tw_batches b;
-    int64_t dim[2 * TW_MAX_RANK], perm[2 * TW_MAX_RANK], result[TW_MAX_RANK] = {0};
-    int at = 0;
-    if (!x || !read_batches(n, x, &b))
-        return false;
-    const int rank = x->shape.rank, count = b.block.count;
-    x = tw_build1(
-        n->b, "Pad", x,
-        TW_SETTINGS(tw_set_ints("before", rank, b.before), tw_set_ints("after", rank, b.after)));
-    for (int i = 0; x && i < rank; i++) { /* each blocked axis as two */
-        const bool blocked = i > 0 && i <= count;
-        const int64_t block = blocked ? b.block.v[i - 1] : 1;
-        if (x->shape.dim[i] % block != 0)
-            return TW_TF_FAIL(n, "axis %d has %d elements padded, which do not divide by %lld", i,
-                              (int)x->shape.dim[i], (long long)block);
-        result[i] = i == 0 ? x->shape.dim[0] * b.size : x->shape.dim[i] / block;
-        perm[i + count] = at;
-        dim[at++] = x->shape.dim[i] / block;
-        if (blocked) {
-            perm[i - 1] = at;
-            dim[at++] = block;
-        }
-    }
-    x = tw_build_transpose(n->b, tw_build_reshape(n->b, x, at, dim), at, perm);
-    return tw_tf_set(n, 0, tw_build_reshape(n->b, x, rank, result));
+    return x && read_batches(n, &batches) &&
+           tw_tf_set(n, 0, tw_build_space_to_batch(n->b, n->op, x, &batches));
 }
 
-/* [blocks, N, S.., rest..] to [N, S * block.., rest..], cropped. */
 bool tw_tf_op_batch_to_space(tw_tf_node *n)
 {
+    tw_batches batches;
     tw_value *x = tw_tf_in(n, 0);
-    tw_batches b;
-    int64_t dim[2 * TW_MAX_RANK], perm[2 * TW_MAX_RANK], result[TW_MAX_RANK] = {0};
-    int at = 0;
-    if (!x || !read_batches(n, x, &b))
-        return false;
-    const int rank = x->shape.rank, count = b.block.count;
-    if (x->shape.dim[0] % b.size != 0)
-        return TW_TF_FAIL(n, "a batch of %d does not divide by %lld", (int)x->shape.dim[0],
-                          (long long)b.size);
-    for (int i = 0; i < count; i++)
-        dim[i] = b.block.v[i];
-    for (int i = 0; i < rank; i++) {
-        const bool blocked = i > 0 && i <= count;
-        dim[count + i] = i == 0 ? x->shape.dim[0] / b.size : x->shape.dim[i];
-        result[i] = blocked ? dim[count + i] * b.block.v[i - 1] : dim[count + i];
-        perm[at++] = count + i;
-        if (blocked)
-            perm[at++] = i - 1;
-    }
-    x = tw_build_transpose(n->b, tw_build_reshape(n->b, x, at, dim), at, perm);
-    x = tw_build_reshape(n->b, x, rank, result);
-    for (int i = 1; x && i <= count; i++) {
-        const int64_t left = result[i] - b.before[i] - b.after[i];
-        if (left < 0)
-            return TW_TF_FAIL(n, "axis %d has %lld elements, fewer than are cut off", i,
-                              (long long)result[i]);
-        if (left < result[i])
-            x = tw_build_slice(n->b, x, i, b.before[i], left, 1);
-    }
-    return tw_tf_set(n, 0, x);
+    return x && read_batches(n, &batches) &&
+           tw_tf_set(n, 0, tw_build_batch_to_space(n->b, n->op, x, &batches));
 }

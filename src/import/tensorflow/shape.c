@@ -1,5 +1,4 @@
 /* What only names, reshapes or says how large something is; constants and placeholders. */
-#include <math.h>
 #include <string.h>
 
 #include "import/tensorflow/tensorflow.h"
@@ -204,32 +203,9 @@ bool tw_tf_op_ones_like(tw_tf_node *n)
     return alike(n, 1);
 }
 
-/* start, start + delta, ... below limit: all known. */
 bool tw_tf_op_range(tw_tf_node *n)
 {
-    static const char *const names[] = {"the start", "the limit", "the step"};
-    double v[3];
-    for (int i = 0; i < 3; i++) {
-        tw_value *x = tw_tf_in(n, i);
-        if (!x)
-            return false;
-        if (!tw_build_constant(n->b, x) || tw_shape_elements(&x->shape) != 1)
-            return TW_TF_UNSUPPORTED(n, "%s must be one constant", names[i]);
-        v[i] = tw_constant_at(x, 0);
-    }
-    const double count = v[2] != 0 ? ceil((v[1] - v[0]) / v[2]) : -1;
-    if (!(count >= -1e9 && count <= TW_BUILD_LIMIT / 8.0) || v[2] == 0)
-        return TW_TF_FAIL(n, "a range from %g to %g by %g", v[0], v[1], v[2]);
-    const int32_t length[1] = {count > 0 ? (int32_t)count : 0};
-    const tw_dtype dtype = tw_tf_in(n, 0)->shape.dtype;
-    if (dtype == TW_F32) {
-        float *data = tw_alloc(n->b->arena, sizeof *data * (size_t)length[0] + 1);
-        for (int i = 0; i < length[0]; i++)
-            data[i] = (float)v[0] + (float)i * (float)v[2];
-        return tw_tf_set(n, 0, tw_build_data(n->b, tw_shape_of(TW_F32, 1, length), data));
-    }
-    int64_t *list = tw_alloc_array(n->import->scratch, (size_t)length[0] + 1, sizeof *list);
-    for (int i = 0; i < length[0]; i++)
-        list[i] = (int64_t)v[0] + (int64_t)i * (int64_t)v[2];
-    return tw_tf_set_list(n, 0, "Tidx", 1, length[0], list);
+    tw_value *bounds[] = {tw_tf_in(n, 0), tw_tf_in(n, 1), tw_tf_in(n, 2)};
+    return bounds[0] && bounds[1] && bounds[2] &&
+           tw_tf_set(n, 0, tw_build_range(n->b, n->op, bounds));
 }

@@ -304,21 +304,12 @@ bool tw_tfl_op_one_hot(tw_tfl_node *n)
 {
     tw_value *indices = index_in(n, 0), *on = as_scalar(n, tw_tfl_in(n, 2));
     tw_value *off = as_scalar(n, tw_tfl_in(n, 3));
-    int64_t depth, dim[TW_MAX_RANK];
-    int axis = tw_tfl_int(n, TW_FIELD(OneHot, axis), 0);
-    if (!indices || !on || !off || !number_in(n, 1, "the depth", &depth))
+    int64_t depth;
+    int axis;
+    if (!indices || !on || !off || !number_in(n, 1, "the depth", &depth) ||
+        !tw_tfl_axis(n, tw_tfl_int(n, TW_FIELD(OneHot, axis), 0), indices->shape.rank + 1, &axis))
         return false;
-    int rank = indices->shape.rank + 1;
-    if (rank > TW_MAX_RANK || depth < 0 || depth > TW_BUILD_LIMIT / 8)
-        return TW_TFL_UNSUPPORTED(n, "depth %lld behind %d axes is not supported", (long long)depth,
-                                  rank - 1);
-    if (!tw_tfl_axis(n, axis, rank, &axis))
-        return false;
-    for (int i = 0, k = 0; i < rank; i++)
-        dim[i] = i == axis ? 1 : indices->shape.dim[k++];
-    tw_value *place = tw_build_iota(n->b, indices->shape.dtype, rank, axis, (int32_t)depth);
-    indices = tw_build_reshape(n->b, indices, rank, dim);
-    tw_value *in[] = {tw_build2(n->b, "Equal", indices, place, NULL), on, off};
+    tw_value *in[] = {tw_build_hot(n->b, n->op, indices, axis, depth), on, off};
     return in[0] && tw_tfl_set(n, 0, tw_tfl_compute(n, 0, "Where", in, 3, NULL, tw_tfl_no_clamp()));
 }
 

@@ -1,5 +1,4 @@
 /* Shapes: views, and what is known of shapes at import. */
-#include <math.h>
 #include <string.h>
 
 #include "import/tflite/tflite.h"
@@ -238,33 +237,11 @@ bool tw_tfl_op_zeros_like(tw_tfl_node *n)
     return x && tw_tfl_set(n, 0, tw_build_full(n->b, x->shape, 0));
 }
 
-/* start, start + delta, ... below limit: all known. */
 bool tw_tfl_op_range(tw_tfl_node *n)
 {
-    static const char *const names[] = {"the start", "the limit", "the step"};
-    double v[3];
-    for (int i = 0; i < 3; i++) {
-        if (!tw_tfl_known(n, i, names[i]))
-            return false;
-        if (tw_shape_elements(&tw_tfl_in(n, i)->shape) != 1)
-            return TW_TFL_FAIL(n, "%s must be a single element", names[i]);
-        v[i] = tw_constant_at(tw_tfl_in(n, i), 0);
-    }
-    double count = v[2] != 0 ? ceil((v[1] - v[0]) / v[2]) : -1;
-    if (!(count >= -1e9 && count <= TW_BUILD_LIMIT / 8.0) || v[2] == 0)
-        return TW_TFL_FAIL(n, "a range from %g to %g by %g", v[0], v[1], v[2]);
-    int length = count > 0 ? (int)count : 0;
-    if (tw_tfl_in(n, 0)->shape.dtype == TW_F32) {
-        const int32_t dim[1] = {length};
-        float *data = tw_alloc(n->b->arena, sizeof *data * (size_t)length + 1);
-        for (int i = 0; i < length; i++)
-            data[i] = (float)v[0] + (float)i * (float)v[2];
-        return tw_tfl_set(n, 0, tw_build_data(n->b, tw_shape_of(TW_F32, 1, dim), data));
-    }
-    int64_t *list = tw_alloc_array(n->import->scratch, (size_t)length + 1, sizeof *list);
-    for (int i = 0; i < length; i++)
-        list[i] = (int64_t)v[0] + (int64_t)i * (int64_t)v[2];
-    return set_list(n, 1, length, list);
+    tw_value *bounds[] = {tw_tfl_in(n, 0), tw_tfl_in(n, 1), tw_tfl_in(n, 2)};
+    return bounds[0] && bounds[1] && bounds[2] &&
+           tw_tfl_set(n, 0, tw_build_range(n->b, n->op, bounds));
 }
 
 /* --- broadcasting ------------------------------------------------------------------------------ */
