@@ -223,6 +223,15 @@ static bool is_float(tw_dtype dtype)
     return dtype == TW_F32 || dtype == TW_F16 || dtype == TW_BF16 || dtype == TW_F64;
 }
 
+/* Of an input that says how many tokens come: the most that may; 0: it says nothing such. */
+static uint32_t most_tokens(const tw_model *model, uint32_t input)
+{
+    for (uint32_t i = 0; i < model->position_count; i++)
+        if (model->positions[i].count == model->inputs[input])
+            return model->positions[i].tokens;
+    return 0;
+}
+
 void cli_job_fill_random(tw_cli *cli, cli_job *job, uint64_t seed)
 {
     for (uint32_t i = 0; i < job->session->model.input_count; i++) {
@@ -242,6 +251,9 @@ void cli_job_fill_random(tw_cli *cli, cli_job *job, uint64_t seed)
             else
                 memcpy(data + at, &bits, each); /* the lower bytes, on a little-endian host */
         }
+        const uint32_t most = most_tokens(&job->session->model, i);
+        if (most)
+            memcpy(data, &most, sizeof most);
         job->inputs[i] = (cli_stream){data, 1};
     }
 }
@@ -306,6 +318,7 @@ bool cli_job_run(tw_cli *cli, cli_job *job)
                              cli_tensor_name(cli, job->session, true, i));
         job->outputs[i] = tw_alloc(cli->arena, bytes);
     }
+    job->is_silent = tw_alloc_array(cli->arena, (size_t)job->steps, sizeof *job->is_silent);
     for (uint64_t step = 0; step < job->steps; step++) {
         cli_job_set_inputs(job, step);
         double start = cli_seconds();
@@ -314,10 +327,11 @@ bool cli_job_run(tw_cli *cli, cli_job *job)
         if (!tw_session_run(job->session, &cli->diag))
             return false;
         job->seconds += cli_seconds() - start;
-        if (job->session->status == TW_OK)
-            get_outputs(job, step);
-        else
+        job->is_silent[step] = job->session->status != TW_OK;
+        if (job->is_silent[step])
             job->silent++;
+        else
+            get_outputs(job, step);
     }
     return true;
 }

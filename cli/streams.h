@@ -26,6 +26,7 @@ typedef struct cli_job {
     uint8_t **outputs; /* filled in: one an output, `steps` dense tensors end to end */
     double seconds;    /* filled in: time inside the runs */
     uint64_t silent;   /* filled in: runs that yield nothing yet; their tensors are zeros */
+    bool *is_silent;   /* filled in: by step, was it one of them? */
     double *starting;  /* where not null, set to the time at which each run starts */
 } cli_job;
 
@@ -35,7 +36,8 @@ cli_job cli_job_new(tw_cli *cli, tw_session *session, uint64_t steps);
 /* Fill job->inputs from --input and job->links from --feed. */
 bool cli_job_bind(tw_cli *cli, cli_job *job);
 
-/* Numbers in place of inputs that nobody gave: floats in [-1, 1), integers over their range. */
+/* Numbers in place of inputs that nobody gave: floats in [-1, 1), integers over their range, tokens that come
+ * as many as may. */
 void cli_job_fill_random(tw_cli *cli, cli_job *job, uint64_t seed);
 
 /* What an input gets at a step: dense. Of a linked one only after the run. */

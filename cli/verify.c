@@ -68,18 +68,33 @@ static void fail_verdict(tw_verdict *verdict, const char *text)
     verdict->failed = true;
 }
 
+/* Runs [from, from + steps) of output i against as many expected tensors; those that yield nothing yet are
+ * left out. */
+static void compare_runs(const tw_verdict *verdict, const cli_job *job, uint32_t i,
+                         const uint8_t *want, uint64_t steps)
+{
+    const tw_shape *shape = &verdict->shapes[i];
+    const size_t bytes = tw_shape_bytes(shape);
+    const int64_t elements = tw_shape_elements(shape);
+    const uint64_t from = job->steps - steps;
+    for (uint64_t s = 0; s < steps; s++)
+        if (!job->is_silent[from + s])
+            tw_compare(shape->dtype, elements, job->outputs[i] + (from + s) * bytes,
+                       want + s * bytes, &verdict->tolerance, (int64_t)s * elements,
+                       &verdict->differences[i]);
+}
+
 /* Compare output i of a job with `steps` expected tensors: all of them, or the last ones. */
 static void compare_output(tw_cli *cli, tw_verdict *verdict, const cli_job *job, uint32_t i,
                            const uint8_t *want, uint64_t steps)
 {
     const tw_shape *shape = &verdict->shapes[i];
-    size_t bytes = tw_shape_bytes(shape);
-    const uint8_t *got = job->outputs[i] + (job->steps - steps) * bytes;
     int64_t elements = tw_shape_elements(shape) * (int64_t)steps, before;
     char place[96];
     tw_difference *d = &verdict->differences[i];
     before = d->differing;
-    if (tw_compare(shape->dtype, elements, got, want, &verdict->tolerance, 0, d) || before)
+    compare_runs(verdict, job, i, want, steps);
+    if (d->differing == before || before)
         return;
     index_text(shape, d->first, steps, place, sizeof place);
     fail_verdict(verdict,
@@ -94,6 +109,25 @@ static void compare_output(tw_cli *cli, tw_verdict *verdict, const cli_job *job,
 static json_t *json_number(double value)
 {
     return isfinite(value) ? json_real(value) : json_string("inf");
+}
+
+/* Runs that yield nothing yet have nothing to compare; some run must have. */
+static bool run_job(tw_cli *cli, cli_job *job)
+{
+    if (!cli_job_run(cli, job))
+        return false;
+    if (job->silent == job->steps)
+        return tw_fail(&cli->diag, TW_CODE_FAILED, NULL, NULL,
+                       "none of %llu runs yields anything yet, so nothing is compared; give more "
+                       "steps",
+                       (unsigned long long)job->steps);
+    if (job->silent) {
+        json_object_set_new(cli->json, "silent", json_integer((json_int_t)job->silent));
+        if (!cli->json_wanted)
+            printf("%llu of %llu runs yield nothing yet and are not compared\n",
+                   (unsigned long long)job->silent, (unsigned long long)job->steps);
+    }
+    return true;
 }
 
 /* ---- test folders ---- */
@@ -199,7 +233,7 @@ static bool verify_case(tw_cli *cli, const cli_testcase *one, tw_session *sessio
         if (!check_shape(cli, &one->outputs[out[i]], tw_output_tensor(&session->model, i),
                          "output"))
             return false;
-    if (!cli_job_run(cli, &job))
+    if (!run_job(cli, &job))
         return false;
     for (uint32_t i = 0; i < session->model.output_count; i++) {
         const cli_fixture *want = &one->outputs[out[i]];
@@ -328,6 +362,12 @@ static bool expect_model(tw_cli *cli, const cli_job *job, tw_verdict *verdict)
         mirror.links = job->links;
         mirror.link_count = job->link_count;
         ok = cli_job_run(cli, &mirror);
+        for (uint64_t s = 0; ok && s < job->steps; s++)
+            if (job->is_silent[s] != mirror.is_silent[s])
+                fail_verdict(verdict, tw_format(cli->arena,
+                                                "one of the two yields nothing in run "
+                                                "%llu, where the other does",
+                                                (unsigned long long)s));
         for (uint32_t i = 0; ok && i < own->output_count; i++)
             compare_output(cli, verdict, job, i, mirror.outputs[i], job->steps);
     }
@@ -439,7 +479,7 @@ static bool verify_model(tw_cli *cli, tw_verdict *verdict)
         ok = cli_job_bind(cli, &job) && (!folder || inputs_from(cli, against, &job));
         if (ok && against && !folder && !cli_has(cli, TW_OPTION_input))
             cli_job_fill_random(cli, &job, 1);
-        ok = ok && cli_job_run(cli, &job) && expect_files(cli, &job, verdict) &&
+        ok = ok && run_job(cli, &job) && expect_files(cli, &job, verdict) &&
              (!folder || expect_folder(cli, against, &job, verdict)) &&
              (!against || folder || expect_model(cli, &job, verdict)) &&
              (!cli_has(cli, TW_OPTION_per_node) || verify_nodes(cli, &job, verdict));
@@ -504,12 +544,13 @@ static bool run(tw_cli *cli)
 }
 
 static const tw_option_id options[] = {
-    TW_OPTION_input,        TW_OPTION_expect,      TW_OPTION_against,        TW_OPTION_per_node,
-    TW_OPTION_steps,        TW_OPTION_feed,        TW_OPTION_rtol,           TW_OPTION_atol,
-    TW_OPTION_lsb,          TW_OPTION_memory,      TW_OPTION_input_shape,    TW_OPTION_signature,
-    TW_OPTION_constant,     TW_OPTION_stream,      TW_OPTION_stream_padding, TW_OPTION_io_layout,
-    TW_OPTION_input_rows,   TW_OPTION_output_rows, TW_OPTION_backend,        TW_OPTION_prefer,
-    TW_OPTION_random_bands, TW_OPTION_loop_limit,  TW_OPTION_json,           TW_OPTION_COUNT};
+    TW_OPTION_input,     TW_OPTION_expect,       TW_OPTION_against,     TW_OPTION_per_node,
+    TW_OPTION_steps,     TW_OPTION_feed,         TW_OPTION_rtol,        TW_OPTION_atol,
+    TW_OPTION_lsb,       TW_OPTION_state,        TW_OPTION_memory,      TW_OPTION_input_shape,
+    TW_OPTION_signature, TW_OPTION_constant,     TW_OPTION_stream,      TW_OPTION_stream_padding,
+    TW_OPTION_io_layout, TW_OPTION_input_rows,   TW_OPTION_output_rows, TW_OPTION_backend,
+    TW_OPTION_prefer,    TW_OPTION_random_bands, TW_OPTION_loop_limit,  TW_OPTION_json,
+    TW_OPTION_COUNT};
 
 const tw_command tw_command_verify = {
     .name = "verify",
@@ -525,6 +566,8 @@ const tw_command tw_command_verify = {
     .examples = "  tilewright verify testdata/test_softmax_axis_1\n"
                 "  tilewright verify model.onnx --input x.npy --expect y.npy --rtol 1e-4\n"
                 "  tilewright verify model.onnx -m 64K --random-bands 1 --against model.onnx\n"
+                "  tilewright verify vad.onnx --state stateN=state --steps 156 --input x.bin "
+                "--expect y.bin\n"
                 "  tilewright verify model.onnx --against tensors/ --per-node\n",
     .options = options,
     .least_operands = 1,

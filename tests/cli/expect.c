@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "expect.h"
 
@@ -53,6 +54,28 @@ void expect_pattern(const char *text, const char *pattern)
     regfree(&regex);
     if (found != 0)
         fail_msg("%s does not match:\n%s", pattern, text);
+}
+
+void expect_shell(int status, const char *format, ...)
+{
+    char words[2048], line[2100];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(words, sizeof words, format, args);
+    va_end(args);
+    snprintf(line, sizeof line, "(%s) >shell.out 2>&1", words);
+    int got = system(line);
+    if (!WIFEXITED(got) || WEXITSTATUS(got) != status)
+        fail_msg("%s: exit status %d where %d was expected:\n%.3000s", words, WEXITSTATUS(got),
+                 status, tw_read("shell.out", NULL));
+}
+
+void expect_in_file(const char *path, const char *part)
+{
+    char *text = tw_read(path, NULL);
+    assert_non_null(text);
+    expect_text(text, part);
+    free(text);
 }
 
 json_t *parse_json(const char *text)

@@ -15,31 +15,6 @@
 
 #include "expect.h"
 
-#define STRICT "-O0 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -ffp-contract=off"
-
-/* A shell command that must end with `status`; what it printed is in shell.out. */
-static void shell(int status, const char *format, ...)
-{
-    char words[2048], line[2100];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(words, sizeof words, format, args);
-    va_end(args);
-    snprintf(line, sizeof line, "(%s) >shell.out 2>&1", words);
-    int got = system(line);
-    if (!WIFEXITED(got) || WEXITSTATUS(got) != status)
-        fail_msg("%s: exit status %d where %d was expected:\n%.3000s", words, WEXITSTATUS(got),
-                 status, tw_read("shell.out", NULL));
-}
-
-static void expect_in_file(const char *path, const char *part)
-{
-    char *text = tw_read(path, NULL);
-    assert_non_null(text);
-    expect_text(text, part);
-    free(text);
-}
-
 /* DIR/src as the archive DIR.a, once. */
 static void build_library(const char *dir)
 {
@@ -47,11 +22,11 @@ static void build_library(const char *dir)
     snprintf(archive, sizeof archive, "%s.a", dir);
     if (access(archive, F_OK) == 0)
         return;
-    shell(0,
-          "mkdir -p objects-%s && cd objects-%s && "
-          "cc -std=c99 " STRICT " -I../%s/src -c ../%s/src/*.c ../%s/src/*/*.c && "
-          "ar rcs ../%s.a *.o",
-          dir, dir, dir, dir, dir, dir);
+    expect_shell(0,
+                 "mkdir -p objects-%s && cd objects-%s && "
+                 "cc -std=c99 " STRICT " -I../%s/src -c ../%s/src/*.c ../%s/src/*/*.c && "
+                 "ar rcs ../%s.a *.o",
+                 dir, dir, dir, dir, dir, dir);
 }
 
 /* ---- a library in a program of the user's ---- */
@@ -100,7 +75,7 @@ static void test_library(void **state)
     assert_int_equal(access("tiny/src/ops/softmax.rt.c", F_OK), -1); /* not in the plan */
     build_library("tiny");
     tw_write_text("user.c", user);
-    shell(0, "cc -std=c99 " STRICT " -Itiny/src user.c tiny.a -o user && ./user");
+    expect_shell(0, "cc -std=c99 " STRICT " -Itiny/src user.c tiny.a -o user && ./user");
     expect_status(tw_process("run tiny.twp --input x.bin --output expected.bin"), 0);
     expect_same_files("z.bin", "expected.bin");
 }
@@ -116,9 +91,10 @@ static void test_languages(void **state)
     for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
         char name[16] = {0};
         sscanf(compilers[i], "%15s", name);
-        shell(0,
-              "command -v %s || exit 0; %s " STRICT " -fsyntax-only -Itiny/src user.c tiny/src/*.c",
-              name, compilers[i]);
+        expect_shell(0,
+                     "command -v %s || exit 0; %s " STRICT
+                     " -fsyntax-only -Itiny/src user.c tiny/src/*.c",
+                     name, compilers[i]);
     }
 }
 
@@ -128,9 +104,9 @@ static void test_same_bytes(void **state)
     expect_status(tw_process("compile tiny.twir -o tiny.twp"), 0);
     expect_status(tw_process("codegen tiny.twp --format app -o one"), 0);
     expect_status(tw_process("codegen tiny.twp --format app -o two"), 0);
-    shell(0, "diff -r one two");
+    expect_shell(0, "diff -r one two");
     expect_status(tw_process("codegen tiny.twp --format app -o one"), 0); /* over itself */
-    shell(0, "diff -r one two");
+    expect_shell(0, "diff -r one two");
 }
 
 /* ---- names ---- */
@@ -161,7 +137,7 @@ static void test_names(void **state)
     expect_in_file("hostile/src/model_signal.h", "model_signal_input_a_b(");
     expect_in_file("hostile/src/model_signal.h", "model_signal_output_return(");
     expect_in_file("hostile/src/model_signal.h", "model_signal_save(");
-    shell(0, "make -C hostile CFLAGS='" STRICT "' run");
+    expect_shell(0, "make -C hostile CFLAGS='" STRICT "' run");
     expect_in_file("shell.out", "pass: 3 runs");
     for (int i = 0; i < 3; i++) {
         static const char *const names[] = {"int", "1st", "math"};
@@ -182,13 +158,13 @@ static void test_app(void **state)
                              "--name Rows -o app"),
                   0);
     expect_same_files("app/Rows.twp", "rows.twp");
-    shell(0, "make -C app CFLAGS='" STRICT "' run");
+    expect_shell(0, "make -C app CFLAGS='" STRICT "' run");
     expect_in_file("shell.out", "pass: 2 runs");
-    shell(0, "make -q -C app");
-    shell(1, "touch app/src/Rows.h && make -q -C app"); /* objects know their headers */
+    expect_shell(0, "make -q -C app");
+    expect_shell(1, "touch app/src/Rows.h && make -q -C app"); /* objects know their headers */
     /* One output that is not what the host computed. */
-    shell(0, "sed -i '/output_1_0.. =/{n;s/0x./0x1/}' app/app/vectors.c");
-    shell(2, "make -C app CFLAGS='" STRICT "' run");
+    expect_shell(0, "sed -i '/output_1_0.. =/{n;s/0x./0x1/}' app/app/vectors.c");
+    expect_shell(2, "make -C app CFLAGS='" STRICT "' run");
     expect_in_file("shell.out", "output 0 differs");
     tw_result r = tw_process("codegen rows.twp --format app --name Rows -o app");
     expect_status(r, 1);
@@ -201,7 +177,7 @@ static void test_vectors(void **state)
     expect_status(tw_process("compile tiny.twir -o tiny.twp"), 0);
     expect_status(tw_process("run tiny.twp --input x.bin --output z.bin"), 0);
     mkdir("case", 0700);
-    shell(0, "cp x.bin z.bin tiny.twir case/");
+    expect_shell(0, "cp x.bin z.bin tiny.twir case/");
     tw_write_text("case/io.tsv", "role\tname\tdtype\tshape\tsteps\tfile\n"
                                  "in\tx\tfloat32\t1x8x8x3\t1\tx.bin\n"
                                  "out\tz\tfloat32\t1x1x1x4\t1\tz.bin\n");
@@ -243,20 +219,23 @@ static void test_direct(void **state)
         expect_status(
             tw_process("codegen deep.twp --format direct --steps 2 --align 32 -o deep%zu", i), 0);
         if (i == 0) /* the kernels are the same every time */
-            shell(0, "mkdir checked && cd checked && cc -std=c99 -O1 -fsanitize=address,undefined "
-                     "-ffp-contract=off -I../deep0/src -c ../deep0/src/*/*.c && ar rcs "
-                     "../checked.a *.o");
-        shell(0,
-              "cc -std=c99 -fsanitize=address,undefined -fno-sanitize-recover=all " STRICT
-              " -Ideep%zu/src deep%zu/src/*.c deep%zu/app/*.c checked.a -o direct && ./direct",
-              i, i, i);
+            expect_shell(
+                0, "mkdir checked && cd checked && cc -std=c99 -O1 -fsanitize=address,undefined "
+                   "-ffp-contract=off -I../deep0/src -c ../deep0/src/*/*.c && ar rcs "
+                   "../checked.a *.o");
+        expect_shell(
+            0,
+            "cc -std=c99 -fsanitize=address,undefined -fno-sanitize-recover=all " STRICT
+            " -Ideep%zu/src deep%zu/src/*.c deep%zu/app/*.c checked.a -o direct && ./direct",
+            i, i, i);
         expect_in_file("shell.out", "pass: 2 runs");
     }
     expect_in_file("deep0/src/deep.c", "for (i = 0; i < ");
     expect_in_file("deep1/src/deep.c", "FEED(");
-    shell(1, "grep -q check deep0/src/deep.c");
-    shell(0, "command -v g++ || exit 0; g++ -x c++ -std=c++17 " STRICT " -fsyntax-only -Ideep1/src "
-             "deep1/src/*.c deep1/src/*/*.c");
+    expect_shell(1, "grep -q check deep0/src/deep.c");
+    expect_shell(0, "command -v g++ || exit 0; g++ -x c++ -std=c++17 " STRICT
+                    " -fsyntax-only -Ideep1/src "
+                    "deep1/src/*.c deep1/src/*/*.c");
     expect_status(tw_process("codegen deep.twp --format direct --weights extern -o no"), 2);
 }
 
@@ -321,10 +300,11 @@ static void test_two_models(void **state)
     build_library("tiny");
     build_library("counter");
     tw_write_text("both.c", both);
-    shell(0, "{ echo '#include <stdint.h>'; echo 'const uint32_t counter_file[] = {'; "
-             "od -An -v -tx4 -w4 counter/counter.twp | sed 's/ *\\(.*\\)/0x\\1u,/'; echo '};'; } "
-             ">file.c && cc -std=c99 -O0 -Itiny/src -Icounter/src both.c file.c tiny.a counter.a "
-             "-o both && ./both");
+    expect_shell(
+        0, "{ echo '#include <stdint.h>'; echo 'const uint32_t counter_file[] = {'; "
+           "od -An -v -tx4 -w4 counter/counter.twp | sed 's/ *\\(.*\\)/0x\\1u,/'; echo '};'; } "
+           ">file.c && cc -std=c99 -O0 -Itiny/src -Icounter/src both.c file.c tiny.a counter.a "
+           "-o both && ./both");
 }
 
 /* ---- builds ---- */
@@ -355,13 +335,13 @@ static void test_libraries(void **state)
             tw_process("codegen sigmoid.twp --backend %s --name net --project %s -o lib%zu",
                        rows[i].backend, rows[i].project, i),
             0);
-        shell(0, "grep -qF '%s' lib%zu/%s && ! grep -rn '@ONLY' lib%zu", rows[i].text, i,
-              rows[i].file, i);
+        expect_shell(0, "grep -qF '%s' lib%zu/%s && ! grep -rn '@ONLY' lib%zu", rows[i].text, i,
+                     rows[i].file, i);
     }
-    shell(0,
-          "! grep -rniE 'cmsis.?nn' lib0/CMakeLists.txt && ! grep -rn ESPNN lib7/CMakeLists.txt");
+    expect_shell(
+        0, "! grep -rniE 'cmsis.?nn' lib0/CMakeLists.txt && ! grep -rn ESPNN lib7/CMakeLists.txt");
     /* Objects in one folder do not meet: the portable table is there beside the library's. */
-    shell(
+    expect_shell(
         0,
         "test -f lib0/src/ops/lut.rt.c && test -z \"$(find lib* -name '*.c' -printf '%%h %%f\\n' | "
         "sed 's|^\\(lib[0-9]\\)[^ ]*|\\1|' | sort | uniq -d)\"");
@@ -388,13 +368,15 @@ static void test_projects(void **state)
     for (size_t i = 0; i < sizeof projects / sizeof *projects; i++) {
         const char *p = projects[i].project;
         expect_status(tw_process("codegen tiny.twp --name net --project %s -o %s", p, p), 0);
-        shell(0, "test -s %s/%s && ! grep -rn @ %s --include=CMakeLists.txt --include='*.[jipy]*'",
-              p, projects[i].file, p);
+        expect_shell(
+            0, "test -s %s/%s && ! grep -rn @ %s --include=CMakeLists.txt --include='*.[jipy]*'", p,
+            projects[i].file, p);
         if (projects[i].list)
-            shell(0,
-                  "cd %s && find src -name '*.c' | while read f; do grep -q \"$f\" %s || exit 1; "
-                  "done",
-                  p, projects[i].list);
+            expect_shell(
+                0,
+                "cd %s && find src -name '*.c' | while read f; do grep -q \"$f\" %s || exit 1; "
+                "done",
+                p, projects[i].list);
     }
     char *text = tw_read("platformio/library.json", NULL);
     json_t *json = parse_json(text);
@@ -410,8 +392,8 @@ static void test_projects(void **state)
                                 "} Serial;\n"
                                 "static unsigned long micros() { return 0; }\n"
                                 "#include \"arduino/examples/net_run/net_run.ino\"\n");
-    shell(0, "command -v g++ || exit 0; g++ -std=c++17 " STRICT
-             " -fsyntax-only -Iarduino/src sketch.cpp");
+    expect_shell(0, "command -v g++ || exit 0; g++ -std=c++17 " STRICT
+                    " -fsyntax-only -Iarduino/src sketch.cpp");
     expect_status(tw_process("codegen tiny.twp --format app --project zephyr -o no"), 2);
 }
 
@@ -423,7 +405,7 @@ static void test_folders(void **state)
     expect_status(tw_process("compile tiny.twir -o tiny.twp"), 0);
     expect_status(tw_process("compile counter.twir -o counter.twp"), 0);
     /* A folder of somebody else's. */
-    shell(0, "mkdir -p mine/src && echo precious >mine/src/tiny.h");
+    expect_shell(0, "mkdir -p mine/src && echo precious >mine/src/tiny.h");
     tw_result r = tw_process("codegen tiny.twp -o mine");
     expect_status(r, 1);
     expect_text(r.err, "mine/src/tiny.h: the file is in the way");
@@ -444,7 +426,7 @@ static void test_folders(void **state)
     expect_in_file("file", "");
     expect_status(tw_process("codegen tiny.twp -o none/below"), 1);
     assert_int_equal(access("none", F_OK), -1);
-    shell(1, "ls -d *.?????? | grep -v -e twir -e twp");
+    expect_shell(1, "ls -d *.?????? | grep -v -e twir -e twp");
 }
 
 static void test_usage(void **state)

@@ -343,6 +343,44 @@ static void test_verify(void **state)
     expect_status(tw_process("verify none.twir --against tiny.twir"), 3);
 }
 
+/* Runs before the first result have nothing to compare. */
+static void test_verify_silent(void **state)
+{
+    (void)state;
+    float x[6], y[6] = {0};
+    for (int i = 0; i < 6; i++) {
+        x[i] = (float)(i * i);
+        y[i] = i < 3 ? 99.0f : x[i] + x[i - 1] + x[i - 2] + x[i - 3]; /* whatever, first */
+    }
+    tw_write_text("clip.twir", "graph \"clip\" {\n  input %x : f32[1,4,1]\n"
+                               "  %y = ReduceSum (%x) {axes=[1]}\n  output %y\n}\n");
+    tw_write("silent.bin", x, sizeof x);
+    tw_write("heard.bin", y, sizeof y);
+    tw_result r = tw_process("verify clip.twir --stream 1 --steps 6 --input silent.bin --expect "
+                             "heard.bin --json");
+    expect_status(r, 0);
+    expect_text(r.out, "\"silent\": 3");
+    y[5] += 1;
+    tw_write("heard.bin", y, sizeof y);
+    r = tw_process("verify clip.twir --stream 1 --steps 6 --input silent.bin --expect heard.bin");
+    expect_status(r, 1);
+    expect_text(r.out, "3 of 6 runs yield nothing yet");
+    expect_text(r.err, "1 of 6 values differ beyond the tolerance; the first, at step 5");
+    tw_write("silent.bin", x, 2 * sizeof *x);
+    tw_write("heard.bin", y, 2 * sizeof *y);
+    r = tw_process("verify clip.twir --stream 1 --steps 2 --input silent.bin --expect heard.bin");
+    expect_status(r, 1);
+    expect_text(r.err, "nothing is compared");
+    /* Two plans that are silent in different runs are not alike. */
+    tw_write_text("long.twir", "graph \"clip\" {\n  input %x : f32[1,5,1]\n"
+                               "  %y = ReduceSum (%x) {axes=[1]}\n  output %y\n}\n");
+    expect_status(tw_process("compile long.twir --stream 1 -o long.twp"), 0);
+    expect_status(tw_process("compile clip.twir --stream 1 -o clip.twp"), 0);
+    r = tw_process("verify clip.twp --steps 6 --against long.twp");
+    expect_status(r, 1);
+    expect_text(r.err, "yields nothing in run 3");
+}
+
 static void test_verify_folder(void **state)
 {
     (void)state;
@@ -399,7 +437,7 @@ int main(void)
         cmocka_unit_test(test_ops),           cmocka_unit_test(test_run),
         cmocka_unit_test(test_wrong_inputs),  cmocka_unit_test(test_steps),
         cmocka_unit_test(test_bench),         cmocka_unit_test(test_verify),
-        cmocka_unit_test(test_verify_folder),
+        cmocka_unit_test(test_verify_silent), cmocka_unit_test(test_verify_folder),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

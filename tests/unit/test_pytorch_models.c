@@ -75,7 +75,8 @@ static void scripted_model(void **state)
         options.constants = &rate;
         options.constant_count = 1;
         options.random_bands = bands;
-        if (!tw_model_folder_run(arena, &folder, &options, close_by, &result, &diag))
+        const tw_tolerance within = {0, 1e-5, 0};
+        if (!tw_model_folder_run(arena, &folder, &options, within, &result, &diag))
             fail_msg("%s", diag.message);
         assert_int_equal(result.compared, in->steps);
         assert_int_equal(result.differing, 0);

@@ -47,7 +47,10 @@ static void write_vectors(const tw_making *m)
     fprintf(f, "\nconst uint32_t app_row_bytes[APP_INPUTS] = {");
     for (uint32_t i = 0; i < model->input_count; i++)
         fprintf(f, "%s%du", i ? ", " : "", m->inputs[i].row_bytes);
-    fprintf(f, "%s};\n", model->input_count ? "" : "0u");
+    fprintf(f, "%s};\n\nconst uint8_t app_silent[APP_VECTORS] = {", model->input_count ? "" : "0u");
+    for (int v = 0; v < m->options->vector_count; v++)
+        fprintf(f, "%s%d", v ? ", " : "", m->options->vectors[v].silent);
+    fprintf(f, "};\n");
     if (m->options->external) {
         fprintf(f, "\n%s_ALIGNED const uint32_t app_plan[%s_PLAN_BYTES / 4u] = {", m->big, m->big);
         tw_c_words(f, model->plan, model->header->bytes);
@@ -68,7 +71,8 @@ void tw_write_app(const tw_making *m)
         "#define APP_VECTORS %d\n#define APP_INPUTS %u\n#define APP_OUTPUTS %u\n\n"
         "extern const uint32_t *const app_inputs[APP_VECTORS][APP_INPUTS];\n"
         "extern const uint32_t *const app_outputs[APP_VECTORS][APP_OUTPUTS];\n"
-        "extern const uint32_t app_row_bytes[APP_INPUTS]; /* of inputs that are taken by rows */\n",
+        "extern const uint32_t app_row_bytes[APP_INPUTS]; /* of inputs that are taken by rows */\n"
+        "extern const uint8_t app_silent[APP_VECTORS]; /* 1: this run yields nothing yet */\n",
         m->name, m->name, m->options->vector_count, model->input_count ? model->input_count : 1,
         model->output_count ? model->output_count : 1);
     if (m->options->external)

@@ -1,9 +1,9 @@
 /* NAME.c without a plan: a function a step that calls its kernel with constants, a function a segment that
- * calls the steps band by band as the execution loop would, and the memory as one array. In: a traced
- * plan. */
+ * calls the steps band by band as the execution loop would, and the memory as one array; direct_run.c writes
+ * the run that calls the segments. In: a traced plan. */
 #include <string.h>
 
-#include "emit/firmware/make.h"
+#include "emit/firmware/direct.h"
 #include "emit/firmware/trace.h"
 #include "ops/op.h"
 #include "runtime/rows.h"
@@ -49,7 +49,7 @@ static void study(tw_direct *d)
 
 /* ---- memory and tensors ---- */
 
-static const char *base_of(uint32_t region)
+const char *tw_direct_base(uint32_t region)
 {
     static const char *const bases[TW_MAX_REGIONS] = {"CONSTANT", "FAST", "STATE", "SLOW"};
     return bases[region];
@@ -150,7 +150,7 @@ static void write_view(const tw_direct *d, uint32_t step, int operand)
     }
     const tw_tensor *t = &model->tensors[o->tensor];
     fprintf(d->f, "        {&tensor_%u, %s + %d, %u, %d, %d, %d, %d, %d, %d},\n", o->tensor,
-            base_of(t->region), (int32_t)t->offset + number[2], axis < t->rank ? axis : 0,
+            tw_direct_base(t->region), (int32_t)t->offset + number[2], axis < t->rank ? axis : 0,
             number[0], number[1], number[0], number[1], number[3], number[4]);
 }
 
@@ -179,7 +179,7 @@ static void write_band(const tw_direct *d, uint32_t step, int operand)
                 parameter(d, s, k + 1));
     if (d->varies[step][k + 2]) {
         const tw_tensor *t = &model->tensors[o->tensor];
-        fprintf(d->f, "    views[%d].data = %s + %u + %s;\n", operand, base_of(t->region),
+        fprintf(d->f, "    views[%d].data = %s + %u + %s;\n", operand, tw_direct_base(t->region),
                 t->offset, parameter(d, s, k + 2));
     }
     if (d->varies[step][k + 3])
@@ -312,14 +312,14 @@ static void write_event(const tw_direct *d, const tw_event *e, const tw_event *n
     const tw_tensor *t = &model->tensors[e->kind == TW_EVENT_MOVE ? e->id : model->inputs[e->id]];
     fprintf(d->f, "%s%s, ", indent,
             e->kind == TW_EVENT_MOVE
-                ? tw_format(d->m->arena, "MOVE(%s + %u", base_of(t->region), t->offset)
+                ? tw_format(d->m->arena, "MOVE(%s + %u", tw_direct_base(t->region), t->offset)
                 : tw_format(d->m->arena, "FEED(%u", e->id));
     for (int k = 0; k < 2; k++) {
         fprintf(d->f, "%s", k ? ", " : "");
         write_number(d->f, e->number[k], grows[k]);
     }
     if (e->kind == TW_EVENT_FEED) {
-        fprintf(d->f, ", %s + %u + ", base_of(t->region), t->offset);
+        fprintf(d->f, ", %s + %u + ", tw_direct_base(t->region), t->offset);
         write_number(d->f, e->number[2], grows[2]);
     }
     fprintf(d->f, ");\n");
@@ -394,33 +394,17 @@ static void write_segments(const tw_direct *d)
     }
 }
 
-/* ---- what the header declares ---- */
-
-static void write_reset(const tw_direct *d)
+/* By segment: is there a function for it? Not where nothing is computed in it. */
+static const bool *made_of(const tw_direct *d)
 {
-    const tw_making *m = d->m;
-    const tw_model *model = &m->session->model;
-    if (model->header->state == 0)
-        return;
-    fprintf(d->f, "void %s_reset(void)\n{\n    memset(STATE, 0, %uu);\n", m->name,
-            model->header->state);
-    for (uint32_t i = 0; i < model->state_count; i++) {
-        const tw_tensor *t = &model->tensors[model->states[i].tensor];
-        if (model->states[i].initial != TW_ABSENT)
-            fprintf(d->f, "    memcpy(STATE + %u, CONSTANT + %u, %uu);\n", t->offset,
-                    model->states[i].initial, tw_tensor_bytes(t));
-    }
-    fprintf(d->f, "}\n\n");
-}
-
-static void write_run(const tw_direct *d)
-{
-    fprintf(d->f, "tw_status %s_run(void)\n{\n", d->m->name);
+    bool *made =
+        tw_alloc_array(d->m->arena, (size_t)d->m->session->model.segment_count + 1, sizeof *made);
     for (int i = 0; i < d->trace.count; i++)
-        if (i == 0 || d->trace.events[i].segment != d->trace.events[i - 1].segment)
-            fprintf(d->f, "    DO(segment_%u());\n", d->trace.events[i].segment);
-    fprintf(d->f, "    return TW_OK;\n}\n");
+        made[d->trace.events[i].segment] = true;
+    return made;
 }
+
+/* ---- what the header declares ---- */
 
 static void write_ends(const tw_direct *d, bool out)
 {
@@ -434,7 +418,7 @@ static void write_ends(const tw_direct *d, bool out)
         if (!p->row_bytes)
             fprintf(d->f, "\n%s%s *%s_%s_%s(void)\n{\n    return (%s%s *)(void *)(%s + %u);\n}\n",
                     out ? "const " : "", type, m->name, kind, p->c, out ? "const " : "", type,
-                    base_of(p->tensor->region), p->tensor->offset);
+                    tw_direct_base(p->tensor->region), p->tensor->offset);
     }
     fprintf(d->f, "\nconst tw_tensor *%s_nth_%s_tensor(uint32_t index)\n{\n    switch (index) {\n",
             m->name, kind);
@@ -446,8 +430,8 @@ static void write_ends(const tw_direct *d, bool out)
     for (uint32_t i = 0; i < count; i++) {
         const tw_port *p = out ? &m->outputs[i] : &m->inputs[i];
         if (!p->row_bytes)
-            fprintf(d->f, "    case %u:\n        return %s + %u;\n", i, base_of(p->tensor->region),
-                    p->tensor->offset);
+            fprintf(d->f, "    case %u:\n        return %s + %u;\n", i,
+                    tw_direct_base(p->tensor->region), p->tensor->offset);
     }
     fprintf(d->f, "    default:\n        return NULL;\n    }\n}\n");
 }
@@ -474,17 +458,16 @@ bool tw_write_direct(const tw_making *m)
     tw_text_begin(&text);
     d.f = text.file;
     fprintf(d.f,
-            "/* %s: every call of a kernel, with the rows that it computes and where they lie; "
-            "nothing is\n"
-            " * decided at run time. */\n#include \"%s.h\"\n\n#include \"%s\"\n\n",
-            m->name, m->name, tw_kernels_header(m));
+            "/* %s: every call of a kernel, with the rows that it computes and where they lie%s. "
+            "*/\n#include \"%s.h\"\n\n#include \"%s\"\n\n",
+            m->name, m->session->model.control_count ? "" : ";\n * nothing is decided at run time",
+            m->name, tw_kernels_header(m));
     write_memory(&d);
     write_tensors(&d);
     for (uint32_t i = 0; i < m->session->model.step_count; i++)
         write_step(&d, i);
     write_segments(&d);
-    write_reset(&d);
-    write_run(&d);
+    tw_write_direct_run(m, d.f, made_of(&d));
     write_ends(&d, false);
     write_ends(&d, true);
     if (m->is_fed)

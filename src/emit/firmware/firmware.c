@@ -34,20 +34,6 @@ static bool outputs_are_whole(const tw_session *session, tw_diag *diag)
     return true;
 }
 
-/* Calls written out one behind the other know no conditions. */
-static bool is_straight(const tw_session *session, const tw_firmware_options *options,
-                        tw_diag *diag)
-{
-    if (options->direct && session->model.position_count != 0)
-        return tw_fail(diag, TW_CODE_UNSUPPORTED, NULL, "Advance",
-                       "the plan has caches whose room is looked at before a run, which --format "
-                       "direct does not write; use --format library or app");
-    return !options->direct || session->model.control_count == 0 ||
-           tw_fail(diag, TW_CODE_UNSUPPORTED, NULL, "If, While, Await",
-                   "the plan has branches or loops that are decided while it runs, which --format "
-                   "direct does not write; use --format library or app");
-}
-
 bool tw_firmware_write(const tw_session *session, const tw_firmware_options *options,
                        const char *folder, tw_firmware_report *report, tw_arena *arena,
                        tw_diag *diag)
@@ -61,7 +47,7 @@ bool tw_firmware_write(const tw_session *session, const tw_firmware_options *opt
                    .diag = diag};
     const char **sources;
     int count;
-    if (!outputs_are_whole(session, diag) || !is_straight(session, options, diag) || !begin(&m) ||
+    if (!outputs_are_whole(session, diag) || !begin(&m) ||
         !tw_add_sources(&m, m.kernels, m.kernel_count, &sources, &count))
         return false;
     if (!options->direct)

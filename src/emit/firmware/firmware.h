@@ -7,10 +7,11 @@
 #include "host/session.h"
 
 /* One run with its results, as the host computed them: dense tensors, one an input and one an
- * output. */
+ * output. A silent run yields nothing yet. */
 typedef struct tw_firmware_vector {
     const uint8_t *const *inputs;
     const uint8_t *const *outputs;
+    bool silent;
 } tw_firmware_vector;
 
 typedef struct tw_firmware_options {

@@ -174,6 +174,12 @@ static void write_direct_functions(const tw_making *m, FILE *f)
                 "/* Put all state to its start: before the first run, too. */\nvoid "
                 "%s_reset(void);\n\n",
                 n);
+    if (m->session->model.position_count)
+        fprintf(
+            f,
+            "/* Tokens in the caches, and back to the first so many of them: see tw_rewind. */\n"
+            "uint32_t %s_tokens(void);\ntw_status %s_rewind(uint32_t tokens);\n\n",
+            n, n);
     fprintf(f,
             "/* Run once on the inputs in place, which the run may overwrite. */\n"
             "tw_status %s_run(void);\n\n"

@@ -145,6 +145,7 @@ bool tw_trace_plan(const tw_session *session, tw_arena *arena, tw_trace *trace, 
     for (uint32_t i = 0; i < model.step_count; i++)
         kernels[i] = &idle; /* there are no more kernels than steps */
     model.kernels = kernels;
+    model.control_count = model.position_count = 0; /* every segment once, one behind the other */
     t.first = tw_alloc_array(arena, (size_t)model.stream_count + 1, sizeof *t.first);
     t.have = tw_alloc_array(arena, (size_t)model.stream_count + 1, sizeof *t.have);
     for (uint32_t r = 1; r < TW_MAX_REGIONS; r++)

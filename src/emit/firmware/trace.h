@@ -1,5 +1,6 @@
 /* What the execution loop does with a plan, call by call: the schedule that `direct` writes down. Rows,
- * windows and moves do not depend on data, so one run with kernels that do nothing shows all of it. */
+ * windows and moves do not depend on data, so one run with kernels that do nothing shows all of it. Branches,
+ * loops and waits are passed over: what is in them comes once, in its place. */
 #ifndef TW_EMIT_FIRMWARE_TRACE_H
 #define TW_EMIT_FIRMWARE_TRACE_H
 
