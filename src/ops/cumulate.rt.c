@@ -1,13 +1,10 @@
 /* CumSum and CumProd: kernels. One element after the other, so that the result is the same under any
  * bands. */
-#include "ops/cumulate.h"
+#include "ops/cumulate_job.h"
 
-#include "ops/axes.h"
-#include "ops/codes.h"
 #include "runtime/fixed.h"
-#include "runtime/lanes.h"
 
-static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
+tw_status tw_cumulate_check(const tw_call *call, uint32_t dtype, uint64_t *work)
 {
     const tw_cumulate_attributes *a = (const tw_cumulate_attributes *)call->attributes;
     if (call->attribute_bytes != sizeof *a || call->in_count != 1 || !call->in[0].tensor)
@@ -16,32 +13,8 @@ static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
                           work);
 }
 
-/* The running value goes over the whole lane; results outside the band are not kept. */
 #define TW_CUMULATE(symbol, signature, type, dtype, initial, step)                                 \
-    static void lane_##symbol##_##signature(const tw_call *call, const tw_lane *l)                 \
-    {                                                                                              \
-        const tw_cumulate_attributes *a = (const tw_cumulate_attributes *)call->attributes;        \
-        type sum = initial;                                                                        \
-        int32_t j;                                                                                 \
-        for (j = 0; j < l->n; j++) {                                                               \
-            const int32_t i = a->reverse ? l->n - 1 - j : j, at = i - l->first;                    \
-            const type x = *(const type *)(const void *)(l->from + i * l->from_step);              \
-            const type before = sum;                                                               \
-            sum = (type)(step);                                                                    \
-            if (at >= 0 && at < l->count)                                                          \
-                *(type *)(void *)(l->to + at * l->to_step) = a->exclusive ? before : sum;          \
-        }                                                                                          \
-    }                                                                                              \
-    static tw_status run_##symbol##_##signature(const tw_call *call)                               \
-    {                                                                                              \
-        const tw_cumulate_attributes *a = (const tw_cumulate_attributes *)call->attributes;        \
-        return tw_lanes(call, tw_axis(a->axis, (int32_t)call->out[0].tensor->rank),                \
-                        lane_##symbol##_##signature);                                              \
-    }                                                                                              \
-    static tw_status check_##symbol##_##signature(const tw_call *call, uint64_t *work)             \
-    {                                                                                              \
-        return check(call, dtype, work);                                                           \
-    }                                                                                              \
+    TW_CUMULATE_FUNCTIONS(symbol, signature, type, dtype, initial, step)                           \
     TW_KERNEL(symbol, signature, run_##symbol##_##signature, check_##symbol##_##signature)
 
 TW_CUMULATE(cum_sum, f32, float, TW_F32, 0.0f, sum + x);
@@ -91,7 +64,7 @@ static tw_status check_s8(const tw_call *call, uint64_t *work)
     const tw_cumulate_attributes *a = (const tw_cumulate_attributes *)call->attributes;
     const tw_tensor *in, *out;
     const tw_cumulate_table *t;
-    const tw_status status = check(call, TW_S8, work);
+    const tw_status status = tw_cumulate_check(call, TW_S8, work);
     if (status != TW_OK || call->blob_count != 1 || call->blobs[0].bytes != sizeof *t)
         return TW_E_CHECK;
     t = (const tw_cumulate_table *)call->blobs[0].data;

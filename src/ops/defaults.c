@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ops/axes.h"
+#include "ops/double.h"
 
 bool tw_shape_default(const tw_shape_call *call)
 {
@@ -74,6 +75,8 @@ int tw_signature_of(const tw_value *value)
 
 const tw_kernel *tw_op_kernel(const tw_opdef *op, int signature)
 {
+    if (signature == TW_SIG_f64)
+        return tw_double_kernel(op->code);
     for (const tw_kernel *const *k = op->kernels; k && *k; k++)
         if ((int)((*k)->id & 255u) == signature)
             return *k;

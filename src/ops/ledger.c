@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "ops/double.h"
+
 #define TW_K(symbol, signature) &tw_k_##symbol##_##signature,
 #define TW_OP(code, Name, symbol, KIND, ...)                                                       \
     const char tw_opname_##symbol[] = #Name;                                                       \
@@ -34,6 +36,8 @@ const tw_opdef *tw_op_by_code(uint32_t code)
 
 const tw_kernel *tw_kernel_by_id(uint32_t id)
 {
+    if ((id & 255u) == TW_SIG_f64)
+        return id >> 24 == 0 ? tw_double_kernel(id >> 8 & 0xFFFFu) : NULL;
     for (int i = 0; i < tw_op_count; i++)
         for (const tw_kernel *const *k = tw_ops[i]->kernels; *k; k++)
             if ((*k)->id == id)

@@ -5,6 +5,7 @@
 #include "ops/reduce.h"
 
 #include "ops/axes.h"
+#include "ops/double.h"
 #include "ops/ledger.h"
 #include "ops/scale.h"
 
@@ -65,7 +66,7 @@ static uint32_t accumulator_bytes(const tw_kernel *kernel)
     for (size_t i = 0; i < sizeof folds / sizeof *folds; i++)
         if (folds[i].id == kernel->id)
             return folds[i].bytes;
-    return 0;
+    return TW_DOUBLE_ACCUMULATOR; /* no row: of doubles */
 }
 
 /* TFLite's MEAN: the multiplier divided by the number of elements, kept at 31 bits. */

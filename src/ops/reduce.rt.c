@@ -7,21 +7,10 @@
  * for any banding. */
 #include "ops/axes.h"
 #include "ops/codes.h"
-#include "ops/reduce.h"
+#include "ops/reduce_job.h"
 #include "runtime/fixed.h"
 #include "runtime/math.h"
 #include "runtime/move.h"
-
-/* One type of one reduction. Steps in bytes; an accumulator's step is 0 where all elements go into
- * the same one. */
-typedef struct tw_fold {
-    uint32_t accumulator_bytes;
-    void (*begin)(void *accumulators, int32_t n);
-    void (*step)(char *accumulator, ptrdiff_t accumulator_step, const char *x, ptrdiff_t x_step,
-                 int32_t n);
-    void (*finish)(const tw_call *call, int32_t count, char *out, ptrdiff_t out_step,
-                   const char *accumulator, ptrdiff_t accumulator_step, int32_t n);
-} tw_fold;
 
 int tw_reduce_resolve(const tw_reduce_attributes *a, int32_t rank, const int32_t *dim,
                       tw_reduction *r)
@@ -137,7 +126,7 @@ static void give(const tw_reducing *p, char *out, const ptrdiff_t *accumulator_s
     while (tw_walk_next(&w, last));
 }
 
-static tw_status reduce(const tw_call *call, const tw_fold *fold)
+tw_status tw_reduce_run(const tw_call *call, const tw_fold *fold)
 {
     const tw_view *in = &call->in[0], *out = &call->out[0];
     const uint32_t bytes = tw_dtype_bytes(in->tensor->dtype);
@@ -184,8 +173,8 @@ static const tw_reduce_table *table_of(const tw_call *call)
     return call->blob_count == 0 ? NULL : (const tw_reduce_table *)call->blobs[0].data;
 }
 
-static tw_status check(const tw_call *call, const tw_fold *fold, uint32_t dtype, int with_table,
-                       uint64_t *work)
+tw_status tw_reduce_check(const tw_call *call, const tw_fold *fold, uint32_t dtype, int with_table,
+                          uint64_t *work)
 {
     const tw_reduce_attributes *a = (const tw_reduce_attributes *)call->attributes;
     const tw_tensor *in, *out;
@@ -353,59 +342,7 @@ static int32_t mean_s8(const tw_call *call, int32_t sum, int32_t n)
 #define TYPE_u64 TW_U64
 #define TYPE_bool TW_BOOL
 
-#define TW_FOLD(symbol, signature, element, accumulator, initial, expression, result)              \
-    static void symbol##_##signature##_begin(void *accumulators, int32_t n)                        \
-    {                                                                                              \
-        accumulator *to = (accumulator *)accumulators;                                             \
-        int32_t i;                                                                                 \
-        for (i = 0; i < n; i++)                                                                    \
-            to[i] = initial;                                                                       \
-    }                                                                                              \
-    static void symbol##_##signature##_step(char *to, ptrdiff_t to_step, const char *from,         \
-                                            ptrdiff_t from_step, int32_t n)                        \
-    {                                                                                              \
-        accumulator a = *(accumulator *)(void *)to;                                                \
-        int32_t i;                                                                                 \
-        if (to_step == 0) {                                                                        \
-            for (i = 0; i < n; i++, from += from_step) {                                           \
-                const element x = *(const element *)(const void *)from;                            \
-                a = expression;                                                                    \
-            }                                                                                      \
-            *(accumulator *)(void *)to = a;                                                        \
-        } else {                                                                                   \
-            for (i = 0; i < n; i++, from += from_step, to += to_step) {                            \
-                const element x = *(const element *)(const void *)from;                            \
-                a = *(accumulator *)(void *)to;                                                    \
-                a = expression;                                                                    \
-                *(accumulator *)(void *)to = a;                                                    \
-            }                                                                                      \
-        }                                                                                          \
-    }                                                                                              \
-    static void symbol##_##signature##_finish(const tw_call *call, int32_t count, char *to,        \
-                                              ptrdiff_t to_step, const char *from,                 \
-                                              ptrdiff_t from_step, int32_t n)                      \
-    {                                                                                              \
-        int32_t i;                                                                                 \
-        (void)call;                                                                                \
-        (void)count;                                                                               \
-        for (i = 0; i < n; i++, to += to_step, from += from_step) {                                \
-            const accumulator a = *(const accumulator *)(const void *)from;                        \
-            *(element *)(void *)to = (element)CLAMP_##signature(result);                           \
-        }                                                                                          \
-    }                                                                                              \
-    static const tw_fold symbol##_##signature##_fold = {                                           \
-        sizeof(accumulator), symbol##_##signature##_begin, symbol##_##signature##_step,            \
-        symbol##_##signature##_finish};                                                            \
-    static tw_status symbol##_##signature##_run(const tw_call *call)                               \
-    {                                                                                              \
-        return reduce(call, &symbol##_##signature##_fold);                                         \
-    }                                                                                              \
-    static tw_status symbol##_##signature##_check(const tw_call *call, uint64_t *work)             \
-    {                                                                                              \
-        return check(call, &symbol##_##signature##_fold, TYPE_##signature,                         \
-                     TW_SIG_##signature == TW_SIG_s8, work);                                       \
-    }                                                                                              \
-    TW_KERNEL(symbol, signature, symbol##_##signature##_run, symbol##_##signature##_check);
+#define TW_FOLD TW_FOLD_KERNEL
 #define TW_FOLD_BOOL(symbol, initial, step, finish)                                                \
     TW_FOLD(symbol, bool, uint8_t, uint32_t, initial, step, finish)
 #define TW_REDUCE(code, Name, symbol, attributes, samples, onnx, formula, folds) folds

@@ -459,6 +459,22 @@ static void test_usage(void **state)
     assert_int_equal(access("fw", F_OK), -1);
 }
 
+/* What the command computes in double, no device does: the step is named. */
+static void test_double(void **state)
+{
+    (void)state;
+    tw_write_text("double.twir", "graph \"double\" {\n"
+                                 "  input  %x : f64[4]\n"
+                                 "  %y : f64[4] = Exp (%x)\n"
+                                 "  output %y\n}\n");
+    expect_status(tw_process("compile double.twir -o double.twp"), 0);
+    tw_result r = tw_process("codegen double.twp -o double");
+    expect_status(r, 3);
+    expect_text(r.err, "Exp");
+    expect_text(r.err, "float64 is computed on the host only");
+    assert_int_equal(access("double", F_OK), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -467,7 +483,8 @@ int main(void)
         cmocka_unit_test(test_app),        cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_direct),     cmocka_unit_test(test_two_models),
         cmocka_unit_test(test_libraries),  cmocka_unit_test(test_projects),
-        cmocka_unit_test(test_folders),    cmocka_unit_test(test_usage),
+        cmocka_unit_test(test_double),     cmocka_unit_test(test_folders),
+        cmocka_unit_test(test_usage),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

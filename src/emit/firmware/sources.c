@@ -6,6 +6,7 @@
 
 #include "emit/firmware/make.h"
 #include "ops/codes.h"
+#include "ops/op.h"
 
 /* ---- kernels ---- */
 
@@ -31,6 +32,21 @@ const char *tw_kernels_header(const tw_making *m)
     return m->options->backend->kernels ? m->options->backend->kernels : "ops/codes.h";
 }
 
+/* Name the first step that computes in double. */
+static bool refuse_double(const tw_making *m, uint32_t kernel)
+{
+    const tw_model *model = &m->session->model;
+    const tw_opdef *op = tw_op_by_code(model->kernels[kernel]->id >> 8 & 0xFFFFu);
+    uint32_t step = 0;
+    while (step < model->step_count && model->steps[step].kernel != kernel)
+        step++;
+    return tw_fail(
+        m->diag, TW_CODE_UNSUPPORTED,
+        step < model->step_count ? m->session->step_names[step] : NULL, op ? op->name : NULL,
+        "float64 is computed on the host only, devices have no double; convert the model "
+        "to float32, or cast its operands");
+}
+
 bool tw_kernel_names(const tw_making *m, const char ***names, uint32_t *count)
 {
     const tw_model *model = &m->session->model;
@@ -41,6 +57,8 @@ bool tw_kernel_names(const tw_making *m, const char ***names, uint32_t *count)
     *names = tw_alloc_array(m->arena, (size_t)*count + 1, sizeof **names);
     for (uint32_t i = 0; i < *count; i++) {
         (*names)[i] = tw_firmware_kernel_name(model->kernels[i]);
+        if (!(*names)[i] && (model->kernels[i]->id & 255u) == TW_SIG_f64)
+            return refuse_double(m, i);
         if (!(*names)[i])
             return tw_fail(m->diag, TW_CODE_UNSUPPORTED, NULL, NULL,
                            "kernel %08x has no C source; recompile the model",
