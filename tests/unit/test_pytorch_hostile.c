@@ -257,12 +257,38 @@ static void programs_are_checked(void **state)
     tw_arena_free(arena);
 }
 
+/* Schema 1 carries constants in its text, archives in base64. */
+static void constants_in_the_text_are_checked(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *constant, *words;
+    } cases[] = {
+        {"\"*\"", "base64"}, {"\"\"", "base64"}, {"7", "base64"},
+        {"\"QUJD\"", "zip"}, {"\"QQ", "line 1"},
+    };
+    tw_arena *arena = tw_arena_new();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tw_test_zip zip;
+        const char *json = tw_format(arena,
+                                     "{\"schema_version\": 1, \"graph_module\": {\"graph\": "
+                                     "{\"constants\": {\"c\": %s}}, \"signature\": {}}}",
+                                     cases[i].constant);
+        tw_test_zip_begin(&zip, arena);
+        tw_test_zip_add(&zip, "serialized_exported_program.json", json, strlen(json), false);
+        tw_test_zip_end(&zip);
+        expect(&zip, TW_CODE_FAILED, cases[i].words);
+    }
+    tw_arena_free(arena);
+}
+
 /* Every byte of a sound file changed in turn: a graph or a message. */
 static void damaged_files(void **state)
 {
     (void)state;
-    static const char *const files[] = {"program.pt2", "decomposed.pt2", "script.pt"};
-    for (int i = 0; i < 3; i++) {
+    static const char *const files[] = {"program.pt2", "decomposed.pt2", "script.pt",
+                                        "flat-2.1.pt2"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         tw_arena *arena = tw_arena_new();
         tw_diag diag = {0}, broken = {0};
         void *data;
@@ -305,7 +331,7 @@ int main(void)
         cmocka_unit_test(cycles_end),           cmocka_unit_test(code_is_refused_with_its_line),
         cmocka_unit_test(deep_code_is_refused), cmocka_unit_test(files_without_a_program),
         cmocka_unit_test(programs_are_checked), cmocka_unit_test(page_is_complete),
-        cmocka_unit_test(damaged_files),
+        cmocka_unit_test(damaged_files),        cmocka_unit_test(constants_in_the_text_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -171,6 +171,14 @@ static void exported_programs(void **state)
     check_fixtures("program.pt2", 30);
 }
 
+/* As torch versions before 2.8 write them: other members, and other schemas before 2.6. */
+static void flat_programs(void **state)
+{
+    (void)state;
+    check_fixtures("flat-2.1.pt2", 8);
+    check_fixtures("flat-2.2.pt2", 9);
+}
+
 /* After run_decompositions, in the files of torch 2.7. */
 static void decomposed_programs(void **state)
 {
@@ -187,9 +195,10 @@ static void scripts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(compiled_programs),   cmocka_unit_test(exported_programs),
-        cmocka_unit_test(decomposed_programs), cmocka_unit_test(scripts),
-        cmocka_unit_test(traced_models),       cmocka_unit_test(scripted_model),
+        cmocka_unit_test(compiled_programs), cmocka_unit_test(exported_programs),
+        cmocka_unit_test(flat_programs),     cmocka_unit_test(decomposed_programs),
+        cmocka_unit_test(scripts),           cmocka_unit_test(traced_models),
+        cmocka_unit_test(scripted_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

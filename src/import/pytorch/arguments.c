@@ -211,3 +211,15 @@ bool tw_torch_give_list(tw_torch_call *c, tw_value *const *values, int count)
 {
     return give_group(c, TW_TORCH_LIST, values, count);
 }
+
+bool tw_torch_give_first(tw_torch_call *c, tw_value *value, int count)
+{
+    if (!tw_torch_give(c, value))
+        return false;
+    tw_torch_object *all = tw_torch_new(c->t->scratch, TW_TORCH_TUPLE);
+    tw_torch_push(c->t->scratch, all, c->result);
+    for (int i = 1; i < count; i++)
+        tw_torch_push(c->t->scratch, all, tw_torch_new(c->t->scratch, TW_TORCH_NONE));
+    c->result = all;
+    return true;
+}

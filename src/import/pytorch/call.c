@@ -115,6 +115,20 @@ static bool is_named(const tw_parameter *p, const char *name)
     return strlen(name) == p->name_length && memcmp(name, p->name, p->name_length) == 0;
 }
 
+/* The position that parameter i takes; -1: none. */
+static int position_of(const tw_parameter *p, int count, int i, const tw_torch_given *given)
+{
+    if (!given->called)
+        return i < given->positions ? i : -1;
+    for (int k = 0; k < given->positions; k++)
+        if (is_named(&p[i], given->called[k]))
+            return k;
+    for (int k = 0; k < count && i < given->positions; k++)
+        if (is_named(&p[k], given->called[i]))
+            return -1; /* another parameter's */
+    return i < given->positions ? i : -1;
+}
+
 /* Does the row take these arguments? Then they are in call->arg. */
 static bool bind(tw_torch_call *c, const tw_torch_row *row, const tw_torch_given *given)
 {
@@ -124,7 +138,8 @@ static bool bind(tw_torch_call *c, const tw_torch_row *row, const tw_torch_given
     if (given->positions > count)
         return false;
     for (int i = 0; i < count; i++) {
-        tw_torch_object *o = i < given->positions ? given->position[i] : NULL;
+        const int at = position_of(p, count, i, given);
+        tw_torch_object *o = at >= 0 ? given->position[at] : NULL;
         for (int k = 0; k < given->names && !o; k++)
             if (is_named(&p[i], given->name[k]) && k < TW_TORCH_ARGUMENTS) {
                 o = given->named[k];

@@ -205,7 +205,7 @@ static tw_torch_object *call_operator(tw_script *s, const char *name, const tw_a
     tw_torch_object *o = tw_script_builtin(s, name, args, a->positions, &known);
     if (o || known)
         return o;
-    const tw_torch_given given = {args, a->positions, a->name, a->named, a->names};
+    const tw_torch_given given = {args, a->positions, a->name, a->named, a->names, NULL};
     return tw_torch_operator(s->t, name, &given);
 }
 

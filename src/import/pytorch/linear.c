@@ -145,15 +145,20 @@ static tw_value *repeated_heads(tw_torch_call *c, tw_value *x, int64_t heads)
     return tw_build_reshape(c->b, x, rank, dim);
 }
 
+/* Where the arguments of an attention stand that not every one has; 0: it has none. */
+typedef struct tw_attention_places {
+    int mask, dropout, causal, scale, few_heads;
+} tw_attention_places;
+
 /* What is added to the scores: a mask of bool is 0 and -infinity. */
-static tw_value *mask_of(tw_torch_call *c, const tw_shape *scores)
+static tw_value *mask_of(tw_torch_call *c, const tw_attention_places *at, const tw_shape *scores)
 {
     tw_value *mask = NULL;
-    if (tw_torch_flag(c, 5))
+    if (tw_torch_flag(c, at->causal))
         mask = tw_build_band(c->b, scores->dim[scores->rank - 2], scores->dim[scores->rank - 1],
                              -INT32_MAX, 0);
     else
-        mask = tw_torch_in(c, 3);
+        mask = tw_torch_in(c, at->mask);
     if (!mask || mask->shape.dtype != TW_BOOL)
         return tw_build_cast(c->b, mask, TW_F32);
     tw_value *in[] = {mask, tw_build_scalar(c->b, TW_F32, 0),
@@ -161,31 +166,53 @@ static tw_value *mask_of(tw_torch_call *c, const tw_shape *scores)
     return tw_build(c->b, "Where", in, 3, NULL);
 }
 
-/* (query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa) */
-bool tw_torch_op_attention(tw_torch_call *c)
+/* (query, key, value, ..) */
+static tw_value *attention(tw_torch_call *c, const tw_attention_places *at)
 {
     tw_value *q = tw_torch_real_in(c, 0), *k = tw_torch_real_in(c, 1);
     tw_value *v = tw_torch_real_in(c, 2);
     if (!q || !k || !v)
-        return false;
+        return NULL;
     const int rank = q->shape.rank;
-    if (rank < 2 || k->shape.rank != rank || v->shape.rank != rank)
-        return TW_TORCH_FAIL(c, "queries, keys and values must have one rank, from 2 on");
-    if (tw_torch_real(c, 4) != 0)
-        return TW_TORCH_UNSUPPORTED(c, "dropout_p is not 0; call eval() before exporting");
-    if (tw_torch_flag(c, 7) && rank > 2) {
+    if (rank < 2 || k->shape.rank != rank || v->shape.rank != rank) {
+        TW_TORCH_FAIL(c, "queries, keys and values must have one rank, from 2 on");
+        return NULL;
+    }
+    if (tw_torch_real(c, at->dropout) != 0) {
+        TW_TORCH_UNSUPPORTED(c, "dropout_p is not 0; call eval() before exporting");
+        return NULL;
+    }
+    if (at->few_heads && tw_torch_flag(c, at->few_heads) && rank > 2) {
         k = repeated_heads(c, k, q->shape.dim[rank - 3]);
         v = repeated_heads(c, v, q->shape.dim[rank - 3]);
     }
-    const double scale =
-        tw_torch_has(c, 6) ? tw_torch_real(c, 6) : 1 / sqrt((double)q->shape.dim[rank - 1]);
+    const double scale = tw_torch_has(c, at->scale) ? tw_torch_real(c, at->scale)
+                                                    : 1 / sqrt((double)q->shape.dim[rank - 1]);
     tw_value *scores = k && v ? tw_build2(c->b, "MatMul", tw_torch_scaled(c, q, scale), k,
                                           TW_SETTINGS(tw_set_int("transpose_b", 1)))
                               : NULL;
     if (!scores)
-        return false;
-    if (tw_torch_has(c, 3) || tw_torch_flag(c, 5))
-        scores = tw_build2(c->b, "Add", scores, mask_of(c, &scores->shape), NULL);
+        return NULL;
+    if ((at->mask && tw_torch_has(c, at->mask)) || tw_torch_flag(c, at->causal))
+        scores = tw_build2(c->b, "Add", scores, mask_of(c, at, &scores->shape), NULL);
     scores = tw_build1(c->b, "Softmax", scores, TW_SETTINGS(tw_set_int("axis", rank - 1)));
-    return tw_torch_give(c, tw_build2(c->b, "MatMul", scores, v, NULL));
+    return tw_build2(c->b, "MatMul", scores, v, NULL);
+}
+
+/* (query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa) */
+bool tw_torch_op_attention(tw_torch_call *c)
+{
+    return tw_torch_give(c, attention(c, &(tw_attention_places){3, 4, 5, 6, 7}));
+}
+
+/* (query, key, value, dropout_p, is_causal, return_debug_mask, scale): what torch 2.1 and 2.2 export */
+bool tw_torch_op_flash_attention(tw_torch_call *c)
+{
+    return tw_torch_give_first(c, attention(c, &(tw_attention_places){0, 3, 4, 6, 0}), 9);
+}
+
+/* (query, key, value, dropout_p, is_causal, attn_mask, scale) */
+bool tw_torch_op_cpu_attention(tw_torch_call *c)
+{
+    return tw_torch_give_first(c, attention(c, &(tw_attention_places){5, 3, 4, 6, 0}), 2);
 }

@@ -62,6 +62,8 @@ static tw_torch_object *tensor(tw_program *p, const json_t *v)
 static tw_torch_object *optional_tensor(tw_program *p, const json_t *v)
 {
     const json_t *inner = json_object_get(v, "as_tensor");
+    if (json_is_string(inner)) /* before torch 2.6 */
+        return named(p, json_string_value(inner));
     if (inner)
         return tensor(p, inner);
     return json_object_get(v, "name") ? tensor(p, v) : tw_torch_new(p->t->scratch, TW_TORCH_NONE);
@@ -145,7 +147,8 @@ tw_torch_object *tw_program_argument(tw_program *p, const json_t *argument)
 /* --- operators --------------------------------------------------------------------------------- */
 
 /* Sizes are computed with Python's own operators. */
-static tw_torch_object *of_sizes(tw_program *p, const char *name, tw_torch_object **in, int count)
+static tw_torch_object *of_sizes(tw_program *p, const char *name, tw_torch_object *const *in,
+                                 int count)
 {
     static const struct {
         const char *python, *here;
@@ -176,7 +179,10 @@ static tw_torch_object *of_sizes(tw_program *p, const char *name, tw_torch_objec
         bool known;
         if (strcmp(names[i].python, name) != 0)
             continue;
-        tw_torch_object *o = tw_script_builtin(&s, names[i].here, in, count, &known);
+        tw_torch_object *arguments[TW_TORCH_ARGUMENTS];
+        for (int k = 0; k < count; k++)
+            arguments[k] = in[k];
+        tw_torch_object *o = tw_script_builtin(&s, names[i].here, arguments, count, &known);
         return o || p->t->b.diag->code != TW_CODE_OK
                    ? o
                    : fail(p, TW_CODE_UNSUPPORTED,
@@ -198,21 +204,17 @@ static bool is_assertion(const char *target)
     return false;
 }
 
-static tw_torch_object *call(tw_program *p, const char *target, tw_torch_object **position,
-                             int positions, const char *const *name, tw_torch_object **by_name,
-                             int names)
+static tw_torch_object *call(tw_program *p, const char *target, const tw_torch_given *given)
 {
     static const char aten[] = "torch.ops.aten.";
     const char *last = strrchr(target, '.');
     if (strncmp(target, "_operator.", 10) == 0 || strncmp(target, "math.", 5) == 0 ||
         (strncmp(target, "torch.", 6) == 0 && strncmp(target, "torch.ops.", 10) != 0))
-        return of_sizes(p, last + 1, position, positions);
+        return of_sizes(p, last + 1, given->position, given->positions);
     if (strncmp(target, aten, sizeof aten - 1) != 0)
         return fail(p, TW_CODE_UNSUPPORTED, "the operator is not supported:", target);
     const char *from = target + sizeof aten - 1;
-    const char *operator= tw_strndup(p->t->scratch, from, strcspn(from, "."));
-    const tw_torch_given given = {position, positions, name, by_name, names};
-    return tw_torch_operator(p->t, operator, & given);
+    return tw_torch_operator(p->t, tw_strndup(p->t->scratch, from, strcspn(from, ".")), given);
 }
 
 /* --- results ----------------------------------------------------------------------------------- */
@@ -262,8 +264,8 @@ bool tw_program_node(tw_program *p, const json_t *node)
     enum { KEYWORD = 2 };
     const char *target = tw_program_text(node, "target");
     tw_torch_object *position[TW_TORCH_ARGUMENTS], *by_name[TW_TORCH_ARGUMENTS];
-    const char *name[TW_TORCH_ARGUMENTS];
-    int positions = 0, names = 0;
+    const char *called[TW_TORCH_ARGUMENTS], *name[TW_TORCH_ARGUMENTS];
+    tw_torch_given given = {.position = position, .name = name, .named = by_name};
     size_t i;
     const json_t *input;
     if (is_assertion(target))
@@ -274,16 +276,20 @@ bool tw_program_node(tw_program *p, const json_t *node)
             return tw_fail(p->t->b.diag, TW_CODE_UNSUPPORTED, NULL, target,
                            "more than %d arguments", TW_TORCH_ARGUMENTS);
         tw_torch_object *o = tw_program_argument(p, json_object_get(input, "arg"));
+        const json_t *kind = json_object_get(input, "kind");
         if (!o)
             return false;
-        if (names || json_integer_value(json_object_get(input, "kind")) == KEYWORD) {
-            name[names] = tw_program_text(input, "name");
-            by_name[names++] = o;
+        if (given.names || json_integer_value(kind) == KEYWORD) {
+            name[given.names] = tw_program_text(input, "name");
+            by_name[given.names++] = o;
         } else {
-            position[positions++] = o;
+            if (!kind)
+                given.called = called;
+            called[given.positions] = tw_program_text(input, "name");
+            position[given.positions++] = o;
         }
     }
-    tw_torch_object *result = call(p, target, position, positions, name, by_name, names);
+    tw_torch_object *result = call(p, target, &given);
     if (!result)
         return false;
     return name_results(p, json_object_get(node, "outputs"), result) ||

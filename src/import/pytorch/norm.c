@@ -74,23 +74,10 @@ bool tw_torch_op_batch_norm(tw_torch_call *c)
     return tw_torch_give(c, batch_norm(c, (const int[]){1, 2, 3, 4}, tw_torch_real(c, 7)));
 }
 
-/* What training reads of a normalisation: absent here. */
-static bool give_first(tw_torch_call *c, tw_value *y, int count)
-{
-    if (!tw_torch_give(c, y))
-        return false;
-    tw_torch_object *all = tw_torch_new(c->t->scratch, TW_TORCH_TUPLE);
-    tw_torch_push(c->t->scratch, all, c->result);
-    for (int i = 1; i < count; i++)
-        tw_torch_push(c->t->scratch, all, tw_torch_new(c->t->scratch, TW_TORCH_NONE));
-    c->result = all;
-    return true;
-}
-
 /* (x, weight, bias, mean, var, momentum, eps) */
 bool tw_torch_op_batch_norm_no_training(tw_torch_call *c)
 {
-    return give_first(c, batch_norm(c, (const int[]){1, 2, 3, 4}, tw_torch_real(c, 6)), 3);
+    return tw_torch_give_first(c, batch_norm(c, (const int[]){1, 2, 3, 4}, tw_torch_real(c, 6)), 3);
 }
 
 /* (x, weight, bias, mean, var, training, momentum, eps) */
@@ -98,7 +85,7 @@ bool tw_torch_op_native_batch_norm(tw_torch_call *c)
 {
     if (tw_torch_flag(c, 5))
         return TW_TORCH_UNSUPPORTED(c, "in training; call eval() before exporting");
-    return give_first(c, batch_norm(c, (const int[]){1, 2, 3, 4}, tw_torch_real(c, 7)), 3);
+    return tw_torch_give_first(c, batch_norm(c, (const int[]){1, 2, 3, 4}, tw_torch_real(c, 7)), 3);
 }
 
 /* (x, weight, bias, training, momentum, eps): by channel, over the batch and space; what instance
@@ -117,14 +104,15 @@ bool tw_torch_op_batch_statistics(tw_torch_call *c)
         axes[k - 1] = k;
     if (in[2] && !in[1])
         in[1] = tw_build_full(c->b, in[2]->shape, 1);
-    return give_first(c,
-                      tw_build(c->b, "Normalize", in,
-                               in[2]   ? 3
-                               : in[1] ? 2
-                                       : 1,
-                               TW_SETTINGS(tw_set_ints("axes", rank - 1, axes),
-                                           tw_set_float("epsilon", (float)tw_torch_real(c, 5)))),
-                      3);
+    return tw_torch_give_first(
+        c,
+        tw_build(c->b, "Normalize", in,
+                 in[2]   ? 3
+                 : in[1] ? 2
+                         : 1,
+                 TW_SETTINGS(tw_set_ints("axes", rank - 1, axes),
+                             tw_set_float("epsilon", (float)tw_torch_real(c, 5)))),
+        3);
 }
 
 /* --- over the last axes ------------------------------------------------------------------------ */
@@ -154,7 +142,7 @@ bool tw_torch_op_layer_norm(tw_torch_call *c)
 
 bool tw_torch_op_native_layer_norm(tw_torch_call *c)
 {
-    return give_first(c, last_axes(c, "Normalize", 2, 3, tw_torch_real(c, 4)), 3);
+    return tw_torch_give_first(c, last_axes(c, "Normalize", 2, 3, tw_torch_real(c, 4)), 3);
 }
 
 /* (x, shape, weight, eps): without one the smallest distance from 1 */
@@ -225,5 +213,5 @@ bool tw_torch_op_group_norm(tw_torch_call *c)
 /* (x, weight, bias, N, C, HxW, group, eps) */
 bool tw_torch_op_native_group_norm(tw_torch_call *c)
 {
-    return give_first(c, group_norm(c, tw_torch_int(c, 6), 1, 2, tw_torch_real(c, 7)), 3);
+    return tw_torch_give_first(c, group_norm(c, tw_torch_int(c, 6), 1, 2, tw_torch_real(c, 7)), 3);
 }

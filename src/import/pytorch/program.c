@@ -5,7 +5,7 @@
 
 #include "import/pytorch/program.h"
 
-enum { SCHEMA = 8 };
+enum { OLDEST_SCHEMA = 1, SCHEMA = 8 };
 
 #define PROGRAM_FAIL(p, ...) tw_fail((p)->t->b.diag, TW_CODE_FAILED, NULL, NULL, __VA_ARGS__)
 #define PROGRAM_UNSUPPORTED(p, ...)                                                                \
@@ -27,7 +27,7 @@ static json_t *load_json(tw_program *p, int member)
     json_error_t error;
     if (!tw_archive_read(t->place.archive, t->scratch, member, &data, &bytes, t->b.diag))
         return NULL;
-    json_t *json = json_loadb(data, bytes, 0, &error);
+    json_t *json = tw_program_parse(t->scratch, data, bytes, &error);
     if (!json)
         PROGRAM_FAIL(p, "'%.200s', line %d: %.200s", tw_archive_name(t->place.archive, member),
                      error.line, error.text);
@@ -108,32 +108,57 @@ static bool load_configs(tw_program *p, const char *folder)
     return true;
 }
 
-/* An archive within the archive: a dictionary of tensors, whose storages are its members. */
-static bool load_pickled(tw_program *p, const char *name)
+/* What an archive within the archive holds; where: its storages. Null with a message. */
+static tw_torch_object *unpack(tw_program *p, const char *name, const void *data, size_t bytes,
+                               tw_torch_place **where)
 {
     tw_torch *t = p->t;
-    const int member = tw_archive_find_below(t->place.archive, name, NULL);
-    void *data, *pickle;
-    size_t bytes, pickle_bytes, root = 0;
+    void *pickle;
+    size_t pickle_bytes, root = 0;
+    tw_torch_place *place = tw_alloc(t->scratch, sizeof *place);
+    if (p->inner_count == TW_PROGRAM_INNER) {
+        PROGRAM_UNSUPPORTED(p, "more than %d constants; export with torch 2.2 or later",
+                            TW_PROGRAM_INNER);
+        return NULL;
+    }
+    place->archive = tw_archive_open(t->scratch, data, bytes, t->b.diag);
+    if (!place->archive)
+        return NULL;
+    p->inner[p->inner_count++] = place->archive;
+    const int at = tw_archive_find_below(place->archive, "data.pkl", &root);
+    if (at < 0) {
+        PROGRAM_FAIL(p, "'%.200s' has no data.pkl", name);
+        return NULL;
+    }
+    place->prefix =
+        tw_format(t->scratch, "%.*sdata/", (int)root, tw_archive_name(place->archive, at));
+    *where = place;
+    return tw_archive_read(place->archive, t->scratch, at, &pickle, &pickle_bytes, t->b.diag)
+               ? tw_torch_unpickle(t->scratch, pickle, pickle_bytes, name, t->b.diag)
+               : NULL;
+}
+
+/* A dictionary of tensors, whose storages are members of its own archive. torch 2.1 and 2.2 call it .json,
+ * though it is none. */
+static bool load_pickled(tw_program *p, const char *stem)
+{
+    tw_torch *t = p->t;
+    const char *name = tw_format(t->scratch, "%s.pt", stem);
+    tw_torch_place *place;
+    void *data;
+    size_t bytes;
+    int member = tw_archive_find_below(t->place.archive, name, NULL);
+    if (member < 0) {
+        name = tw_format(t->scratch, "%s.json", stem);
+        member = tw_archive_find_below(t->place.archive, name, NULL);
+    }
     if (member < 0)
         return true;
     if (!tw_archive_read(t->place.archive, t->scratch, member, &data, &bytes, t->b.diag))
         return false;
     if (bytes == 0)
         return true;
-    tw_torch_place *place = tw_alloc(t->scratch, sizeof *place);
-    place->archive = tw_archive_open(t->scratch, data, bytes, t->b.diag);
-    if (!place->archive)
-        return false;
-    p->inner[p->inner_count++] = place->archive;
-    const int at = tw_archive_find_below(place->archive, "data.pkl", &root);
-    if (at < 0)
-        return PROGRAM_FAIL(p, "'%s' has no data.pkl", name);
-    place->prefix =
-        tw_format(t->scratch, "%.*sdata/", (int)root, tw_archive_name(place->archive, at));
-    if (!tw_archive_read(place->archive, t->scratch, at, &pickle, &pickle_bytes, t->b.diag))
-        return false;
-    tw_torch_object *all = tw_torch_unpickle(t->scratch, pickle, pickle_bytes, name, t->b.diag);
+    tw_torch_object *all = unpack(p, name, data, bytes, &place);
     for (int i = 0; all && all->kind == TW_TORCH_DICT && i + 1 < all->count; i += 2) {
         if (all->items[i]->kind != TW_TORCH_TEXT || all->items[i + 1]->kind != TW_TORCH_TENSOR)
             continue;
@@ -143,13 +168,43 @@ static bool load_pickled(tw_program *p, const char *name)
     return all != NULL;
 }
 
+/* Tensors in the program's text, which torch 2.1 has there: archives again. */
+static bool load_constants(tw_program *p)
+{
+    tw_torch *t = p->t;
+    const char *name;
+    json_t *text;
+    json_object_foreach(json_object_get(p->graph, "constants"), name, text)
+    {
+        size_t bytes;
+        tw_torch_place *place;
+        const char *digits = json_string_value(text) ? json_string_value(text) : "";
+        const void *data = tw_program_base64(t->scratch, digits, &bytes);
+        if (!data || bytes == 0)
+            return PROGRAM_FAIL(p, "the constant '%.200s' is no base64 text", name);
+        tw_torch_object *o = unpack(p, name, data, bytes, &place);
+        if (!o)
+            return false;
+        if (o->kind != TW_TORCH_TENSOR)
+            return PROGRAM_FAIL(p, "the constant '%.200s' is %s, not a tensor", name,
+                                tw_torch_kind_name(o->kind));
+        o->tensor->stored.place = place;
+        tw_map_put(t->scratch, &p->values, tw_strdup(t->scratch, name), o);
+    }
+    return true;
+}
+
 /* --- inputs ------------------------------------------------------------------------------------ */
 
+/* "Symbol('s0', integer=True)", or before torch 2.6 "s0": one extent, not something computed of several. */
 static bool is_symbol(const char *expression, const char **name, size_t *length)
 {
     static const char head[] = "Symbol('";
-    if (strncmp(expression, head, sizeof head - 1) != 0)
-        return false;
+    if (strncmp(expression, head, sizeof head - 1) != 0) {
+        *name = expression;
+        *length = strspn(expression, "abcdefghijklmnopqrstuvwxyz_0123456789");
+        return *length > 0 && expression[*length] == 0;
+    }
     *name = expression + sizeof head - 1;
     *length = strcspn(*name, "'");
     const char *end = strchr(*name, ')');
@@ -329,18 +384,22 @@ static bool settle_states(tw_program *p)
 
 static bool import_graph(tw_program *p, const json_t *program)
 {
-    const json_t *module = json_object_get(program, "graph_module");
+    json_t *module = json_object_get(program, "graph_module");
     const json_t *signature = json_object_get(module, "signature");
     const json_t *version = json_object_get(program, "schema_version"), *item;
-    const int64_t major = json_integer_value(json_object_get(version, "major"));
+    const int64_t major =
+        json_integer_value(json_is_object(version) ? json_object_get(version, "major") : version);
     size_t i;
     p->graph = json_object_get(module, "graph");
-    if (major != SCHEMA || !p->graph || !signature)
+    if (major < OLDEST_SCHEMA || major > SCHEMA || !p->graph || !signature)
         return PROGRAM_UNSUPPORTED(p,
-                                   "a program of schema %lld; %d is read, as torch 2.6 and later "
-                                   "write it",
-                                   (long long)major, SCHEMA);
+                                   "a program of schema %lld; %d to %d are read, as torch 2.1 and "
+                                   "later write them",
+                                   (long long)major, OLDEST_SCHEMA, SCHEMA);
+    tw_program_renew(module);
     find_changed(p, signature);
+    if (!load_constants(p))
+        return false;
     json_array_foreach(json_object_get(signature, "input_specs"), i,
                        item) if (!read_input(p, item)) return false;
     if (!check_ranges(p, json_object_get(program, "range_constraints")))
@@ -377,8 +436,8 @@ bool tw_torch_program(tw_torch *t, const char *root)
                load_configs(&p, tw_format(t->scratch, "%sdata/constants/", root));
     } else {
         member = tw_archive_find_below(t->place.archive, "serialized_exported_program.json", NULL);
-        fine = load_pickled(&p, "serialized_state_dict.pt") &&
-               load_pickled(&p, "serialized_constants.pt");
+        fine =
+            load_pickled(&p, "serialized_state_dict") && load_pickled(&p, "serialized_constants");
     }
     if (fine && member < 0)
         fine = PROGRAM_FAIL(&p, "the archive has no program");

@@ -9,7 +9,7 @@
 typedef struct tw_torch_layer {
     tw_value *weight[2][4];
     int directions;
-    bool biases;
+    bool biases, reverse; /* reverse: of one direction, from the end to the beginning */
 } tw_torch_layer;
 
 /* [G * O, ..] with its gates in ONNX's order. */
@@ -53,7 +53,9 @@ static bool run_layer(tw_torch_call *c, const tw_torch_layer *l, int gates, bool
     tw_layer layer;
     tw_value *results[3];
     tw_layer_begin(&layer, c->b, gates);
-    tw_layer_direct(&layer, l->directions == 2 ? "bidirectional" : "forward");
+    tw_layer_direct(&layer, l->directions == 2 ? "bidirectional"
+                            : l->reverse       ? "reverse"
+                                               : "forward");
     layer.in[TW_LAYER_X] = batch_first ? tw_build_transpose(c->b, *x, 3, swap) : *x;
     layer.in[TW_LAYER_W] = joined(c, l, 0, gates);
     layer.in[TW_LAYER_R] = joined(c, l, 1, gates);
@@ -174,6 +176,28 @@ bool tw_torch_op_rnn_tanh(tw_torch_call *c)
 bool tw_torch_op_rnn_relu(tw_torch_call *c)
 {
     return recurrent(c, TW_LAYER_RNN, true);
+}
+
+/* (x, w_ih, w_hh, b_ih, b_hh, h, cell, reverse, batch_sizes, mode, hidden_size, num_layers, has_biases,
+ * bidirectional, batch_first, train): one direction of one layer, as torch 2.1 to 2.7 export an LSTM */
+bool tw_torch_op_mkldnn_rnn_layer(tw_torch_call *c)
+{
+    enum { LSTM = 2 };
+    tw_torch_layer l = {.directions = 1, .biases = tw_torch_flag(c, 12)};
+    tw_value *x = tw_torch_real_in(c, 0), *h = tw_torch_real_in(c, 5);
+    tw_value *cell = tw_torch_real_in(c, 6), *last[2];
+    if (tw_torch_int(c, 9) != LSTM || tw_torch_flag(c, 14) || tw_torch_flag(c, 15) ||
+        tw_torch_length(c, 8) != 0)
+        return TW_TORCH_UNSUPPORTED(c,
+                                    "other than one layer of an LSTM, steps first, for inference");
+    l.reverse = tw_torch_flag(c, 7);
+    for (int i = 0; i < (l.biases ? 4 : 2); i++)
+        if (!(l.weight[0][i] = tw_torch_real_in(c, 1 + i)))
+            return false;
+    if (!x || !h || !cell || !run_layer(c, &l, TW_LAYER_LSTM, false, false, &x, h, cell, last))
+        return false;
+    tw_value *results[] = {x, last[0], last[1], last[1]}; /* the fourth is for training */
+    return tw_torch_give_all(c, results, 4);
 }
 
 /* --- cells: layers of one step ------------------------------------------------------------------ */

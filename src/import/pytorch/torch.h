@@ -78,6 +78,9 @@ typedef struct tw_torch_given {
     const char *const *name; /* of the rest */
     tw_torch_object *const *named;
     int names;
+    /* What every position is called, or null: where a signature has that name, it counts and not the place
+     * (programs before schema 8 do not say which of the two was meant). */
+    const char *const *called;
 } tw_torch_given;
 
 /* Call an operator ("relu", "add_"). Null with a message. */
@@ -118,6 +121,8 @@ tw_value *tw_torch_in_as(tw_torch_call *c, int i, tw_dtype dtype);
 bool tw_torch_give(tw_torch_call *c, tw_value *value);
 bool tw_torch_give_int(tw_torch_call *c, int64_t number);
 bool tw_torch_give_all(tw_torch_call *c, tw_value *const *values, int count);
+/* A tuple of `count`, of which only the first is here: what training reads, and indices of pools. */
+bool tw_torch_give_first(tw_torch_call *c, tw_value *value, int count);
 bool tw_torch_give_list(tw_torch_call *c, tw_value *const *values, int count);
 
 /* Indices must be integers: a float graph input that is asked for them is noted (tw_torch.is_index). */

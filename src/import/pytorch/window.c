@@ -297,18 +297,6 @@ static tw_value *pool(tw_torch_call *c, const char *op, tw_value *x, const tw_to
                            : pool_axes(c, op, x, w, 0, w->spatial, ceiling, count_pad);
 }
 
-/* The values of a result that has indices too, which are absent. */
-static bool give_first(tw_torch_call *c, tw_value *y)
-{
-    if (!tw_torch_give(c, y))
-        return false;
-    tw_torch_object *both = tw_torch_new(c->t->scratch, TW_TORCH_TUPLE);
-    tw_torch_push(c->t->scratch, both, c->result);
-    tw_torch_push(c->t->scratch, both, tw_torch_new(c->t->scratch, TW_TORCH_NONE));
-    c->result = both;
-    return true;
-}
-
 /* (x, kernel, stride, padding, dilation, ceil_mode), and the indices too where the name says so */
 bool tw_torch_op_max_pool(tw_torch_call *c)
 {
@@ -323,7 +311,7 @@ bool tw_torch_op_max_pool(tw_torch_call *c)
     if (!strstr(c->row->name, "with_indices"))
         return tw_torch_give(c, y);
     if (w.spatial == 3)
-        return give_first(c, y);
+        return tw_torch_give_first(c, y, 2);
     /* The operator counts over channels first: what lies before the own channel is taken away. Nobody
      * reads it as a rule, and then it is gone after the first pass. */
     tw_value *index = pool_axes(c, "MaxPoolIndex", x, &w, 0, w.spatial, ceiling, false);
@@ -429,5 +417,5 @@ bool tw_torch_op_adaptive_pool(tw_torch_call *c)
     else
         y = pool(c, max ? "MaxPool" : "AveragePool", last, &w, false, false);
     y = back(c, y, added);
-    return max ? give_first(c, y) : tw_torch_give(c, y);
+    return max ? tw_torch_give_first(c, y, 2) : tw_torch_give(c, y);
 }
