@@ -57,16 +57,6 @@ static bool extend(const tw_shape_call *call, int i, int32_t *phases)
     return true;
 }
 
-/* There is no kernel for floats by int8. */
-static bool check_weights(const tw_shape_call *call, int32_t outputs)
-{
-    const tw_shape *x = &call->in[0]->shape, *w = &call->in[1]->shape;
-    if (x->dtype == TW_F32 && w->dtype != TW_F32)
-        return TW_SHAPE_UNSUPPORTED(call, "an f32 input with weights of %s; dequantise them",
-                                    tw_dtype_name(w->dtype));
-    return tw_check_weights(call, outputs);
-}
-
 static bool shape(const tw_shape_call *call)
 {
     const tw_conv_transpose_attributes *a = call->attributes;
@@ -96,7 +86,7 @@ static bool shape(const tw_shape_call *call)
     for (int i = 0; i < x->rank - 2; i++)
         if (!extend(call, i, &phases))
             return false;
-    return check_weights(call, outputs);
+    return tw_check_weights(call, outputs);
 }
 
 /* Output o comes from input rows ceil((o + p - reach + 1) / s) to floor((o + p) / s). */
@@ -143,6 +133,8 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
     if (!tw_lower_default(node, arena, lowering, diag))
         return false;
     const tw_shape *w = &node->in[1]->shape;
+    if (tw_is_hybrid(node))
+        return tw_prepare_hybrid(node, w->dim[0], 0, 0, arena, lowering, diag);
     if (w->dtype == TW_S8)
         return lower_scaled(node, arena, lowering, diag);
     static const int order[] = {1, 2, 3, 0}, order1[] = {1, 2, 0}; /* outputs innermost */
@@ -152,6 +144,7 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
 
 /* More taps than the stride, fewer, none in some phases; groups, dilation, one spatial axis. */
 #define F32(...) TW_WINDOW_SAMPLE_F32("ConvTranspose", __VA_ARGS__)
+#define F32W8(...) TW_WINDOW_SAMPLE_F32W8("ConvTranspose", __VA_ARGS__)
 #define S16(...) TW_WINDOW_SAMPLE_S16("ConvTranspose", __VA_ARGS__)
 #define S8(...) TW_WINDOW_SAMPLE_S8("ConvTranspose", __VA_ARGS__)
 #define TWICE "{stride=[2,2], pad_begin=[1,1], pad_end=[1,0], output_pad=[1,0]}"
@@ -162,6 +155,8 @@ static const char samples[] =
     F32("groups, uneven", "[1,7,5,4]", "[6,3,2,2]", "6", UNEVEN)
     F32("gaps", "[1,5,3,2]", "[3,1,2,2]", "3", "{stride=[3,4], output_pad=[5,1]}")
     F32("one axis", "[1,9,4]", "[5,4,4]", "5", "{stride=[2], pad_begin=[3], pad_end=[1]}")
+    F32W8("twice", "[1,6,4,3]", "[10,3,3,3]", "10", TWICE)
+    F32W8("groups, uneven", "[1,7,5,4]", "[6,3,2,2]", "6", UNEVEN)
     S8("twice", "[1,6,4,3]", "[10,3,3,3]", "10", "[1,12,8,10]", TWICE)
     S8("groups, uneven", "[1,7,5,4]", "[6,3,2,2]", "6", "[1,21,9,6]", UNEVEN)
     S8("gaps", "[1,5,3,2]", "[3,1,2,2]", "3", "[1,18,11,3]", "{stride=[3,4], output_pad=[5,1]}")
@@ -183,8 +178,9 @@ const tw_opdef tw_op_conv_transpose = {
     .rows = rows,
     .macs = macs,
     .lower = lower,
-    .limits = "one or two spatial axes; strides of a product up to 4096; f32, or s8 or s16 with "
-              "constant symmetric s8 weights (one scale, or one an output channel)",
+    .limits =
+        "one or two spatial axes; strides of a product up to 4096; f32, or f32, s8 or s16 with "
+        "constant symmetric s8 weights (one scale, or one an output channel)",
     .samples = samples,
     .onnx = "",
 };

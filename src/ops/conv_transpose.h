@@ -10,7 +10,8 @@
  * with g = o / (O / group) and H' = (H - 1) * sh + dh * (kh - 1) + 1 - ph - ph_end + output_pad.
  * Outputs are computed one by one, by phase: all outputs with one remainder of (y + ph) by sh see the
  * same taps, so that each phase is a convolution of stride 1. Float: bias first, then input rows,
- * columns and channels ascending. int8: TFLite's TRANSPOSE_CONV; how many taps an output sees differs
+ * columns and channels ascending. Floats with int8 weights: to the bit what the floats that these stand
+ * for give. int8: TFLite's TRANSPOSE_CONV; how many taps an output sees differs
  * from one to the next, so the bias table has no zero points folded in. */
 #ifndef TW_OPS_CONV_TRANSPOSE_H
 #define TW_OPS_CONV_TRANSPOSE_H

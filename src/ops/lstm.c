@@ -211,7 +211,7 @@ static bool lower_integer(const tw_node *node, tw_arena *arena, tw_lowering *l, 
                      l->blob[TW_LSTM_BLOB_H_BIAS].data, diag);
 }
 
-/* Floats with int8 weights, which stay so: the kernel multiplies them by their scales where it reads. */
+/* Floats with int8 weights. */
 static bool lower_hybrid(const tw_node *node, tw_arena *arena, tw_lowering *l, tw_diag *diag)
 {
     if (!check_weights(node, node->in[1], diag) || !check_weights(node, node->in[2], diag))
@@ -221,7 +221,9 @@ static bool lower_hybrid(const tw_node *node, tw_arena *arena, tw_lowering *l, t
         scales->w[g] = gate_scale(node->in[1], g);
         scales->r[g] = gate_scale(node->in[2], g);
     }
+    scales->asymmetric = ((const tw_lstm_attributes *)node->attributes)->asymmetric;
     l->kernel = tw_op_kernel(node->op, TW_SIG_f32w8);
+    l->scratch = (uint32_t)node->in[0]->shape.dim[2] + (uint32_t)node->in[1]->shape.dim[1];
     l->blob[0].data = scales;
     l->blob[0].bytes = sizeof *scales;
     l->blob_count = 1;

@@ -9,15 +9,16 @@
  *
  * int8: x, h and y int8, c int16 with a scale that is a power of two, w and r int8 with a scale for
  * each gate. TFLite's UNIDIRECTIONAL_SEQUENCE_LSTM: gates are summed as int16 with 12 fraction bits, and
- * sigmoid and tanh interpolate in a table. int16: x, h and y int16 without zero points, b int64. h and
- * c between bands are step memory. */
+ * sigmoid and tanh interpolate in a table. int16: x, h and y int16 without zero points, b int64. Floats with
+ * int8 weights: x[t] and h[t - 1] are quantised as hybrid.h has it, each once a step. h and c between bands are step memory. */
 #ifndef TW_OPS_LSTM_H
 #define TW_OPS_LSTM_H
 
 #include "ops/attributes.h"
 
 #define TW_LSTM_ATTRIBUTES(A, T)                                                                   \
-    A(T, FLOAT, cell_clip, 0, 0, 3.4e38, "bound of the cell's size; 0: none")
+    A(T, FLOAT, cell_clip, 0, 0, 3.4e38, "bound of the cell's size; 0: none")                      \
+    A(T, BOOL, asymmetric, 0, 0, 1, "f32 by s8: x and h are quantised with a zero point")
 TW_ATTRIBUTE_STRUCT(lstm, TW_LSTM_ATTRIBUTES);
 
 enum { TW_LSTM_GATES = 4, TW_LSTM_FORGET = 1, TW_LSTM_CELL = 2, TW_LSTM_OUTPUT = 3 };

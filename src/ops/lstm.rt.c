@@ -2,6 +2,7 @@
 #include "ops/lstm_job.h"
 
 #include "ops/codes.h"
+#include "ops/hybrid.h"
 #include "runtime/math.h"
 
 /* Are all operands there as far as this call needs them? Bands are of time, of one sequence. */
@@ -55,26 +56,36 @@ void tw_lstm_save_state(const tw_view *to, const void *from, uint32_t bytes)
 
 /* ---- f32 ---- */
 
-/* Row `row` of `weights` times a; of int8 weights with a scale as of the floats that they are. */
-static TW_INLINE float dot_row(const float *a, const void *weights, ptrdiff_t row, int32_t count,
-                               const float *scale)
+/* What x[t] and h are multiplied as: floats as they are, or int8 in scratch for int8 weights. */
+typedef struct tw_lstm_row {
+    const float *real;
+    const int8_t *stored;
+    tw_hybrid hybrid; /* of `stored` */
+    int32_t count;
+} tw_lstm_row;
+
+/* Row k of floats times x. */
+static float real_dot(const tw_lstm_row *x, const void *weights, ptrdiff_t k)
 {
-    const float *real = (const float *)weights + row * count;
-    const int8_t *stored = (const int8_t *)weights + row * count;
+    const float *w = (const float *)weights + k * x->count;
     float sum = 0.0f;
     int32_t i;
-    if (scale)
-        for (i = 0; i < count; i++)
-            sum += a[i] * (*scale * (float)stored[i]);
-    else
-        for (i = 0; i < count; i++)
-            sum += a[i] * real[i];
+    for (i = 0; i < x->count; i++)
+        sum += x->real[i] * w[i];
     return sum;
 }
 
+/* Row k of int8 times x. */
+static float stored_dot(const tw_lstm_row *x, const void *weights, ptrdiff_t k, float scale)
+{
+    const int8_t *w = (const int8_t *)weights + k * x->count;
+    return (float)tw_hybrid_dot(x->stored, x->hybrid.in_zero, w, x->count) *
+           (x->hybrid.in_scale * scale);
+}
+
 /* Every output reads all of h: it changes when y is whole. scales: null where the weights are floats. */
-static TW_INLINE void step(const tw_lstm_job *job, const float *x, float *h, float *c, float *y,
-                           const tw_lstm_hybrid *scales)
+static TW_INLINE void step(const tw_lstm_job *job, const tw_lstm_row *x, const tw_lstm_row *h,
+                           float *c, float *y, const tw_lstm_hybrid *scales)
 {
     const tw_lstm_attributes *a = (const tw_lstm_attributes *)job->call->attributes;
     const void *w = job->call->in[1].data, *r = job->call->in[2].data;
@@ -84,10 +95,10 @@ static TW_INLINE void step(const tw_lstm_job *job, const float *x, float *h, flo
         float gate[TW_LSTM_GATES];
         for (int32_t g = 0; g < TW_LSTM_GATES; g++) {
             const ptrdiff_t k = (ptrdiff_t)g * n + o;
-            float sum = dot_row(x, w, k, job->inputs, scales ? &scales->w[g] : NULL);
+            float sum = scales ? stored_dot(x, w, k, scales->w[g]) : real_dot(x, w, k);
             if (bias)
                 sum += ((const float *)bias->data)[k];
-            sum += dot_row(h, r, k, n, scales ? &scales->r[g] : NULL);
+            sum += scales ? stored_dot(h, r, k, scales->r[g]) : real_dot(h, r, k);
             gate[g] = g == TW_LSTM_CELL ? tw_tanhf(sum) : tw_sigmoidf(sum);
         }
         float cell = gate[TW_LSTM_FORGET] * c[o] + gate[0] * gate[TW_LSTM_CELL];
@@ -96,19 +107,38 @@ static TW_INLINE void step(const tw_lstm_job *job, const float *x, float *h, flo
         c[o] = cell;
         y[o] = gate[TW_LSTM_OUTPUT] * tw_tanhf(cell);
     }
-    memcpy(h, y, (size_t)n * sizeof *h);
 }
 
 typedef void (*tw_lstm_step)(const tw_lstm_job *job, const float *x, float *h, float *c, float *y);
 
 static void step_f32(const tw_lstm_job *job, const float *x, float *h, float *c, float *y)
 {
-    step(job, x, h, c, y, NULL);
+    tw_lstm_row input, hidden;
+    input.real = x;
+    input.count = job->inputs;
+    hidden.real = h;
+    hidden.count = job->outputs;
+    step(job, &input, &hidden, c, y, NULL);
+    memcpy(h, y, (size_t)job->outputs * sizeof *h);
+}
+
+static void store_row(tw_lstm_row *row, int asymmetric, const float *x, int32_t count, int8_t *to)
+{
+    row->hybrid.asymmetric = asymmetric;
+    row->stored = to;
+    row->count = count;
+    tw_hybrid_row(&row->hybrid, x, count, to);
 }
 
 static void step_f32w8(const tw_lstm_job *job, const float *x, float *h, float *c, float *y)
 {
-    step(job, x, h, c, y, (const tw_lstm_hybrid *)job->call->blobs[0].data);
+    const tw_lstm_hybrid *scales = (const tw_lstm_hybrid *)job->call->blobs[0].data;
+    int8_t *scratch = (int8_t *)job->call->scratch;
+    tw_lstm_row input, hidden;
+    store_row(&input, scales->asymmetric, x, job->inputs, scratch);
+    store_row(&hidden, scales->asymmetric, h, job->outputs, scratch + job->inputs);
+    step(job, &input, &hidden, c, y, scales);
+    memcpy(h, y, (size_t)job->outputs * sizeof *h);
 }
 
 static tw_status run(const tw_call *call, tw_lstm_step one)
@@ -218,9 +248,14 @@ static tw_status check_f32(const tw_call *call, uint64_t *work)
 
 static tw_status check_f32w8(const tw_call *call, uint64_t *work)
 {
-    return call->blob_count == 1 && call->blobs[0].bytes == sizeof(tw_lstm_hybrid) &&
-                   ((uintptr_t)call->blobs[0].data & 3u) == 0
-               ? check_real(call, TW_S8, work)
+    if (call->blob_count != 1 || call->blobs[0].bytes != sizeof(tw_lstm_hybrid) ||
+        ((uintptr_t)call->blobs[0].data & 3u) != 0 ||
+        (((const tw_lstm_hybrid *)call->blobs[0].data)->asymmetric & ~1) != 0 ||
+        check_real(call, TW_S8, work) != TW_OK)
+        return TW_E_CHECK;
+    return (uint64_t)call->in[0].tensor->dim[2] + (uint64_t)call->out[0].tensor->dim[2] <=
+                   call->scratch_bytes
+               ? TW_OK
                : TW_E_CHECK;
 }
 

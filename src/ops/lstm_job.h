@@ -5,9 +5,11 @@
 #include "ops/lstm.h"
 #include "ops/product.h"
 
-/* Float activations, int8 weights: the table of their scales, gate by gate. */
+/* Float activations, int8 weights: the table of their scales, gate by gate. Scratch: x[t], then h, as
+ * int8. */
 typedef struct tw_lstm_hybrid {
     float w[TW_LSTM_GATES], r[TW_LSTM_GATES];
+    int32_t asymmetric; /* 1: x and h are quantised with a zero point */
 } tw_lstm_hybrid;
 
 typedef struct tw_lstm_job {

@@ -2,6 +2,7 @@
 #include "ops/svdf.h"
 
 #include "ops/ledger.h"
+#include "ops/prepare.h"
 #include "ops/scale.h"
 
 TW_ATTRIBUTE_TABLE(svdf, TW_SVDF_ATTRIBUTES);
@@ -116,13 +117,35 @@ static bool lower_s8(const tw_node *node, tw_arena *arena, tw_lowering *l, tw_di
                 TW_SVDF_BLOB_BIAS, arena, diag);
 }
 
+/* Floats with int8 weights: x is quantised in scratch, behind the memory where that stands there. */
+static bool lower_hybrid(const tw_node *node, tw_arena *arena, tw_lowering *l, tw_diag *diag)
+{
+    const tw_value *f = node->in[FEATURE], *t = node->in[TIME];
+    if (!is_symmetric(f) || !is_symmetric(t) || t->shape.dtype != TW_S8)
+        return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
+                       "s8 weights of f32 activations must both be constant and symmetric, with "
+                       "one scale each");
+    tw_svdf_hybrid *table = tw_alloc(arena, sizeof *table);
+    *table = (tw_svdf_hybrid){f->quant.scale[0], t->quant.scale[0],
+                              ((const tw_svdf_attributes *)node->attributes)->asymmetric};
+    l->kernel = tw_op_kernel(node->op, TW_SIG_f32w8);
+    l->blob[0].data = table;
+    l->blob[0].bytes = sizeof *table;
+    l->blob_count = 1;
+    l->scratch += (uint32_t)f->shape.dim[1];
+    return true;
+}
+
 static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *l, tw_diag *diag)
 {
     const tw_shape *s = &node->in[STATE]->shape;
     if (node->out_count < 2 || !node->out[1]) /* what nobody reads stands in scratch */
         l->scratch = (uint32_t)s->dim[1] * tw_dtype_bytes(s->dtype);
-    return tw_lower_default(node, arena, l, diag) &&
-           (node->in[X]->shape.dtype != TW_S8 || lower_s8(node, arena, l, diag));
+    if (!tw_lower_default(node, arena, l, diag))
+        return false;
+    if (tw_is_hybrid(node))
+        return lower_hybrid(node, arena, l, diag);
+    return node->in[X]->shape.dtype != TW_S8 || lower_s8(node, arena, l, diag);
 }
 
 const tw_opdef tw_op_svdf = {
@@ -139,7 +162,9 @@ const tw_opdef tw_op_svdf = {
     .macs = macs,
     .lower = lower,
     .in_place = in_place,
-    .limits = "f32; s8 with constant symmetric weights, s16 or s8 over time",
+    .limits =
+        "f32, with constant symmetric s8 weights too; s8 with constant symmetric weights, s16 "
+        "or s8 over time",
     .samples = "graph \"f32\" {\n"
                "  const %x : f32[2,5] = random 1 -1 1\n"
                "  const %f : f32[6,5] = random 2 -1 1\n"
@@ -147,6 +172,15 @@ const tw_opdef tw_op_svdf = {
                "  const %b : f32[3] = random 4 -1 1\n"
                "  const %s : f32[2,24] = random 5 -1 1\n"
                "  %y = Svdf (%x, %f, %t, %b, %s) {rank=2}\n"
+               "  output %y\n"
+               "}\n"
+               "graph \"f32w8\" {\n"
+               "  const %x : f32[2,5] = random 1 -1 1\n"
+               "  const %f : s8[6,5] quant(scale=0.01, zero=0) = random 2 -127 128\n"
+               "  const %t : s8[6,4] quant(scale=0.02, zero=0) = random 3 -127 128\n"
+               "  const %b : f32[3] = random 4 -1 1\n"
+               "  const %s : f32[2,24] = random 5 -1 1\n"
+               "  %y = Svdf (%x, %f, %t, %b, %s) {rank=2, asymmetric=1}\n"
                "  output %y\n"
                "}\n"
                "graph \"s8\" {\n"

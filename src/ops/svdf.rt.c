@@ -3,6 +3,7 @@
 #include "ops/svdf.h"
 
 #include "ops/codes.h"
+#include "ops/hybrid.h"
 #include "ops/product.h"
 #include "runtime/fixed.h"
 #include "runtime/math.h"
@@ -60,20 +61,40 @@ static void *memory_of(const tw_svdf_job *job, int32_t n, uint32_t bytes)
 
 /* ---- f32 ---- */
 
+/* s' of one sequence from x, the one before, and the filters. */
+typedef void (*tw_svdf_remember)(const tw_svdf_job *job, const float *x, const float *was,
+                                 float *is);
+
+/* Element i of the weights over time. */
+typedef float (*tw_svdf_weight)(const tw_call *call, ptrdiff_t i);
+
+/* Each memory moves up by one and takes what its filter sees. */
+static void move_up(const tw_svdf_job *job, const float *was, float *is, int32_t k, float seen)
+{
+    const ptrdiff_t at = (ptrdiff_t)k * job->length;
+    for (int32_t m = 1; m < job->length; m++)
+        is[at + m - 1] = was[at + m];
+    is[at + job->length - 1] = seen;
+}
+
 static void remember_f32(const tw_svdf_job *job, const float *x, const float *was, float *is)
 {
     const float *f = (const float *)job->call->in[FEATURE].data;
-    for (int32_t k = 0; k < job->filters; k++, f += job->inputs, was += job->length) {
+    for (int32_t k = 0; k < job->filters; k++, f += job->inputs) {
         float sum = 0.0f;
         for (int32_t i = 0; i < job->inputs; i++)
             sum += x[i] * f[i];
-        for (int32_t m = 1; m < job->length; m++)
-            *is++ = was[m];
-        *is++ = sum;
+        move_up(job, was, is, k, sum);
     }
 }
 
-static tw_status run_f32(const tw_call *call)
+static float weight_f32(const tw_call *call, ptrdiff_t i)
+{
+    return ((const float *)call->in[TIME].data)[i];
+}
+
+static TW_INLINE tw_status run_real(const tw_call *call, tw_svdf_remember remember,
+                                    tw_svdf_weight weight)
 {
     tw_svdf_job job;
     if (open(&job, call) != TW_OK)
@@ -82,21 +103,62 @@ static tw_status run_f32(const tw_call *call)
     for (int32_t n = job.first; n < job.end; n++) {
         float *is = (float *)memory_of(&job, n, 4),
               *y = (float *)output_row(&job, 0, n - job.first, 4);
-        const float *t = (const float *)call->in[TIME].data;
-        remember_f32(&job, (const float *)input_row(&job, X, n, 4),
-                     (const float *)input_row(&job, STATE, n, 4), is);
+        ptrdiff_t at = 0;
+        remember(&job, (const float *)input_row(&job, X, n, 4),
+                 (const float *)input_row(&job, STATE, n, 4), is);
         for (int32_t u = 0; u < job.units; u++) {
             float sum = bias ? bias[u] : 0.0f;
             for (int32_t k = 0; k < job.rank; k++) {
                 float part = 0.0f;
-                for (int32_t m = 0; m < job.length; m++)
-                    part += *t++ * *is++;
+                for (int32_t m = 0; m < job.length; m++, at++)
+                    part += weight(call, at) * is[at];
                 sum += part;
             }
             y[u] = tw_clampf(sum, call->clamp_low.f32, call->clamp_high.f32);
         }
     }
     return TW_OK;
+}
+
+static tw_status run_f32(const tw_call *call)
+{
+    return run_real(call, remember_f32, weight_f32);
+}
+
+/* ---- f32 by s8 ---- */
+
+/* Bytes of scratch in front of the quantised x. */
+static uint64_t scratch_memory(const tw_call *call)
+{
+    return call->out_count > 1 && call->out[1].tensor
+               ? 0
+               : (uint64_t)call->in[STATE].tensor->dim[1] * sizeof(float);
+}
+
+static void remember_f32w8(const tw_svdf_job *job, const float *x, const float *was, float *is)
+{
+    const tw_call *call = job->call;
+    const tw_svdf_hybrid *table = (const tw_svdf_hybrid *)call->blobs[0].data;
+    const int8_t *f = (const int8_t *)call->in[FEATURE].data;
+    int8_t *row = (int8_t *)call->scratch + scratch_memory(call);
+    tw_hybrid h;
+    h.asymmetric = table->asymmetric;
+    tw_hybrid_row(&h, x, job->inputs, row);
+    for (int32_t k = 0; k < job->filters; k++, f += job->inputs)
+        move_up(job, was, is, k,
+                (float)tw_hybrid_dot(row, h.in_zero, f, job->inputs) *
+                    (h.in_scale * table->feature));
+}
+
+static float weight_f32w8(const tw_call *call, ptrdiff_t i)
+{
+    return ((const tw_svdf_hybrid *)call->blobs[0].data)->time *
+           (float)((const int8_t *)call->in[TIME].data)[i];
+}
+
+static tw_status run_f32w8(const tw_call *call)
+{
+    return run_real(call, remember_f32w8, weight_f32w8);
 }
 
 /* ---- s8 ---- */
@@ -170,27 +232,32 @@ static int is_matrix(const tw_view *v, uint32_t dtype, int32_t rows, int64_t col
            v->tensor->dim[1] == columns;
 }
 
-static tw_status check(const tw_call *call, uint32_t dtype, uint32_t time, uint64_t *work)
+/* Types of x and y, of the filters, of the weights over time, of the memory. */
+typedef struct tw_svdf_types {
+    uint32_t x, feature, time, memory;
+} tw_svdf_types;
+
+static tw_status check(const tw_call *call, const tw_svdf_types *types, uint64_t *work)
 {
     const tw_svdf_attributes *a = (const tw_svdf_attributes *)call->attributes;
     int32_t extents[3];
     uint64_t part;
     if (call->in_count != 5 || call->out_count < 1 || call->out_count > 2 ||
         call->attribute_bytes != sizeof *a || a->rank < 1 ||
-        !tw_operand_check(&call->in[X], dtype, 2, 2) ||
-        !tw_operand_check(&call->in[FEATURE], dtype, 2, 2) ||
-        !tw_operand_check(&call->in[TIME], time, 2, 2))
+        !tw_operand_check(&call->in[X], types->x, 2, 2) ||
+        !tw_operand_check(&call->in[FEATURE], types->feature, 2, 2) ||
+        !tw_operand_check(&call->in[TIME], types->time, 2, 2))
         return TW_E_CHECK;
     const tw_tensor *f = call->in[FEATURE].tensor, *t = call->in[TIME].tensor;
     const int32_t batch = call->in[X].tensor->dim[0];
     const int64_t memory = (int64_t)f->dim[0] * t->dim[1];
     if (t->dim[1] < 1 || t->dim[0] != f->dim[0] || f->dim[0] % a->rank != 0 || !tw_is_dense(f) ||
         !tw_is_dense(t) || call->in[X].tensor->dim[1] != f->dim[1] ||
-        !is_matrix(&call->in[STATE], time, batch, memory) ||
+        !is_matrix(&call->in[STATE], types->memory, batch, memory) ||
         !(call->out_count > 1 && call->out[1].tensor
-              ? is_matrix(&call->out[1], time, batch, memory)
-              : (uint64_t)memory * tw_dtype_bytes(time) <= call->scratch_bytes) ||
-        !is_matrix(&call->out[0], dtype, batch, f->dim[0] / a->rank))
+              ? is_matrix(&call->out[1], types->memory, batch, memory)
+              : (uint64_t)memory * tw_dtype_bytes(types->memory) <= call->scratch_bytes) ||
+        !is_matrix(&call->out[0], types->x, batch, f->dim[0] / a->rank))
         return TW_E_CHECK;
     extents[0] = batch;
     extents[1] = f->dim[0];
@@ -204,12 +271,29 @@ static tw_status check(const tw_call *call, uint32_t dtype, uint32_t time, uint6
     return TW_OK;
 }
 
-static tw_status check_f32(const tw_call *call, uint64_t *work)
+static tw_status check_real(const tw_call *call, uint32_t weights, uint64_t *work)
 {
-    if (check(call, TW_F32, TW_F32, work) != TW_OK ||
+    const tw_svdf_types types = {TW_F32, weights, weights, TW_F32};
+    if (check(call, &types, work) != TW_OK ||
         !tw_vector_check(&call->in[BIAS], TW_F32, call->out[0].tensor->dim[1]))
         return TW_E_CHECK;
     return TW_OK;
+}
+
+static tw_status check_f32(const tw_call *call, uint64_t *work)
+{
+    return check_real(call, TW_F32, work);
+}
+
+static tw_status check_f32w8(const tw_call *call, uint64_t *work)
+{
+    const tw_svdf_hybrid *table;
+    if (check_real(call, TW_S8, work) != TW_OK || call->blob_count != 1 ||
+        call->blobs[0].bytes != sizeof *table ||
+        scratch_memory(call) + (uint64_t)call->in[X].tensor->dim[1] > call->scratch_bytes)
+        return TW_E_CHECK;
+    table = (const tw_svdf_hybrid *)call->blobs[0].data;
+    return (table->asymmetric & ~1) == 0 ? TW_OK : TW_E_CHECK;
 }
 
 static int is_rescale(int32_t multiplier, int32_t shift)
@@ -222,7 +306,8 @@ static tw_status check_s8(const tw_call *call, uint64_t *work)
     if (call->in_count != 5 || !call->in[STATE].tensor || call->blob_count != TW_SVDF_BLOBS)
         return TW_E_CHECK;
     const uint32_t time = call->in[STATE].tensor->dtype;
-    if ((time != TW_S16 && time != TW_S8) || check(call, TW_S8, time, work) != TW_OK)
+    const tw_svdf_types types = {TW_S8, TW_S8, time, time};
+    if ((time != TW_S16 && time != TW_S8) || check(call, &types, work) != TW_OK)
         return TW_E_CHECK;
     const tw_blob *blob = call->blobs;
     const tw_svdf_scales *s = (const tw_svdf_scales *)blob[TW_SVDF_BLOB_SCALES].data;
@@ -241,4 +326,5 @@ static tw_status check_s8(const tw_call *call, uint64_t *work)
 }
 
 TW_KERNEL(svdf, f32, run_f32, check_f32);
+TW_KERNEL(svdf, f32w8, run_f32w8, check_f32w8);
 TW_KERNEL(svdf, s8, run_s8, check_s8);

@@ -281,7 +281,7 @@ static void check_svdf(tw_fixture *f)
     int64_t count;
     int32_t batch = number(f, "INPUT_BATCHES"), inputs = number(f, "INPUT_SIZE");
     int32_t filters = number(f, "FEATURE_BATCHES"), taps = number(f, "TIME_BATCHES");
-    tw_svdf_attributes a = {number(f, "RANK")};
+    tw_svdf_attributes a = {number(f, "RANK"), false};
     int32_t units = filters / a.rank;
     const char *memory = tw_golden_array(&f->golden, "state", "int8", &count) ? "int8" : "int16";
     tw_dtype kept = strcmp(memory, "int8") == 0 ? TW_S8 : TW_S16;

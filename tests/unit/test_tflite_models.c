@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/session.h"
 #include "support/model_folder.h"
 
 /* The tensor between its two ADDs is declared FLOAT32 where both operands are int8. TensorFlow Lite Micro
@@ -129,7 +130,44 @@ static void test_windows(void **state)
 static void test_layers(void **state)
 {
     (void)state;
-    check_own("layers", true, 21);
+    check_own("layers", true, 42);
+}
+
+/* scripts/fixtures/tflite_hybrid.py: int8 matrices of weights under floats stay int8 in flash: beside them there
+ * are biases and peepholes only. */
+static void test_hybrid_weights(void **state)
+{
+    (void)state;
+    tw_arena *arena = tw_arena_new();
+    const char *root = "tests/data/tflite-layers";
+    int seen = 0;
+    for (const char **name = tw_test_folders(arena, root); *name; name++) {
+        tw_compile_options options;
+        tw_compiled compiled;
+        tw_session session = {.arena = NULL};
+        tw_diag diag = {0};
+        if (!strstr(*name, "hybrid"))
+            continue;
+        tw_compile_options_default(&options);
+        if (!tw_compile_file(tw_format(arena, "%s/%s/model.tflite", root, *name), &options,
+                             &compiled, &diag) ||
+            !tw_session_open(&session, compiled.plan, compiled.plan_bytes, &diag))
+            fail_msg("%s: %s", *name, diag.message);
+        int64_t stored = 0, floats = 0;
+        for (uint32_t i = 0; i < session.model.tensor_count; i++) {
+            const tw_tensor *t = &session.model.tensors[i];
+            if (t->region == TW_REGION_CONSTANT)
+                *(t->dtype == TW_S8 ? &stored : &floats) += tw_element_count(t);
+        }
+        if (floats * 2 > stored)
+            fail_msg("%s: %lld floats among the constants, %lld int8 weights", *name,
+                     (long long)floats, (long long)stored);
+        tw_session_close(&session);
+        tw_compiled_free(&compiled);
+        seen++;
+    }
+    assert_int_equal(seen, 22);
+    tw_arena_free(arena);
 }
 
 /* scripts/fixtures/tflite_stream.py */
@@ -149,9 +187,10 @@ static void test_control(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_models),  cmocka_unit_test(test_operators),
-        cmocka_unit_test(test_windows), cmocka_unit_test(test_layers),
-        cmocka_unit_test(test_stream),  cmocka_unit_test(test_control),
+        cmocka_unit_test(test_models),         cmocka_unit_test(test_operators),
+        cmocka_unit_test(test_windows),        cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_hybrid_weights), cmocka_unit_test(test_stream),
+        cmocka_unit_test(test_control),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

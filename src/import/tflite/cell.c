@@ -12,16 +12,29 @@ static const tw_tfl_cell both[] = {{1, 5, 9, 12, 16, 35, -1}, {18, 22, 26, 29, 3
 
 /* ---- parts ---- */
 
-/* Weights as floats. */
-static tw_value *weights(tw_tfl_node *n, const tw_value *x, int i)
+/* A layer and where it stands. */
+typedef struct tw_step {
+    const tw_tfl_cell *part; /* where its inputs stand */
+    int activation;
+    float cell_clip, projection_clip;
+    tw_tfl_weights_as as; /* what int8 weights of floats become */
+    tw_value **made;      /* weights by input, the same in every step; null: not yet */
+    tw_value *h, *c;
+} tw_step;
+
+/* Weights of input i: matrices as they are, or as floats. */
+static tw_value *weights(tw_tfl_node *n, const tw_step *s, const tw_value *x, int i,
+                         tw_tfl_weights_as as)
 {
-    return tw_tfl_weights(n, x, tw_tfl_in(n, i), TW_TFL_DEQUANTIZED);
+    if (!s->made[i])
+        s->made[i] = tw_tfl_weights(n, x, tw_tfl_in(n, i), as);
+    return s->made[i];
 }
 
 /* x times the weights of input i, plus input `bias` where it is there. */
-static tw_value *layer(tw_tfl_node *n, tw_value *x, int i, int bias)
+static tw_value *layer(tw_tfl_node *n, const tw_step *s, tw_value *x, int i, int bias)
 {
-    tw_value *in[] = {x, weights(n, x, i), bias >= 0 ? tw_tfl_in(n, bias) : NULL};
+    tw_value *in[] = {x, weights(n, s, x, i, s->as), bias >= 0 ? tw_tfl_in(n, bias) : NULL};
     if (!x || !in[1])
         return NULL;
     return tw_build(n->b, "FullyConnected", in, in[2] ? 3 : 2, NULL);
@@ -55,25 +68,20 @@ static tw_value *bound(tw_tfl_node *n, tw_value *x, float size)
 
 /* ---- long short-term memory ---- */
 
-typedef struct tw_step {
-    const tw_tfl_cell *part; /* where its inputs stand */
-    int activation;
-    float cell_clip, projection_clip;
-    tw_value *h, *c;
-} tw_step;
-
 /* Gate g's sum, peephole and normalisation included. c: the cell that the peephole sees. */
 static tw_value *sum_of(tw_tfl_node *n, const tw_step *s, tw_value *x, int g, tw_value *c)
 {
     static const int peephole[] = {0, 1, -1, 2};
     const bool norm = s->part->norm >= 0 && tw_tfl_has(n, s->part->norm + g);
     const int64_t axis[1] = {-1};
-    tw_value *sum = layer(n, x, s->part->w + g, norm ? -1 : s->part->bias + g);
-    sum = tw_build2(n->b, "Add", sum, layer(n, s->h, s->part->r + g, -1), NULL);
+    tw_value *sum = layer(n, s, x, s->part->w + g, norm ? -1 : s->part->bias + g);
+    sum = tw_build2(n->b, "Add", sum, layer(n, s, s->h, s->part->r + g, -1), NULL);
     if (peephole[g] >= 0 && tw_tfl_has(n, s->part->peephole + peephole[g]))
         sum = tw_build2(
             n->b, "Add", sum,
-            tw_build2(n->b, "Mul", c, weights(n, x, s->part->peephole + peephole[g]), NULL), NULL);
+            tw_build2(n->b, "Mul", c,
+                      weights(n, s, x, s->part->peephole + peephole[g], TW_TFL_DEQUANTIZED), NULL),
+            NULL);
     if (!norm || !sum)
         return sum;
     tw_value *in[] = {sum, tw_tfl_in(n, s->part->norm + g), tw_tfl_in(n, s->part->bias + g)};
@@ -102,7 +110,8 @@ static bool lstm_step(tw_tfl_node *n, tw_step *s, tw_value *x)
     tw_value *o = sigmoid(n, sum_of(n, s, x, 3, c));
     tw_value *h = tw_build2(b, "Mul", o, apply(n, c, s->activation), NULL);
     if (tw_tfl_has(n, s->part->projection))
-        h = bound(n, layer(n, h, s->part->projection, s->part->projection + 1), s->projection_clip);
+        h = bound(n, layer(n, s, h, s->part->projection, s->part->projection + 1),
+                  s->projection_clip);
     s->h = h;
     s->c = c;
     return h && c && b->diag->code == TW_CODE_OK;
@@ -119,6 +128,7 @@ static tw_value *unroll(tw_tfl_node *n, tw_step *s, tw_value *x, bool backward,
     const int32_t batch = x->shape.dim[0], steps = x->shape.dim[1];
     const int64_t flat[2] = {batch, x->shape.dim[2]};
     tw_value **y = tw_alloc_array(n->import->scratch, (size_t)steps + 1, sizeof(tw_value *));
+    s->made = tw_alloc_array(n->import->scratch, n->operator->in_count + 1u, sizeof(tw_value *));
     if (steps < 1 || steps > MOST_STEPS) {
         TW_TFL_UNSUPPORTED(n, "%d steps of such a layer; 1 to %d are supported", (int)steps,
                            MOST_STEPS);
@@ -170,10 +180,17 @@ static bool is_float(tw_tfl_node *n, const tw_value *x)
                               tw_dtype_name(x->shape.dtype));
 }
 
-tw_value *tw_tfl_composed_lstm(tw_tfl_node *n, tw_value *x, int activation, float cell_clip,
-                               float projection_clip)
+static tw_tfl_weights_as kept(bool asymmetric)
 {
-    const tw_step s = {NULL, activation, cell_clip, projection_clip, NULL, NULL};
+    return asymmetric ? TW_TFL_HYBRID_ASYMMETRIC : TW_TFL_HYBRID;
+}
+
+tw_value *tw_tfl_composed_lstm(tw_tfl_node *n, tw_value *x, const tw_tfl_lstm_options *options)
+{
+    const tw_step s = {.activation = options->activation,
+                       .cell_clip = options->cell_clip,
+                       .projection_clip = options->projection_clip,
+                       .as = kept(options->asymmetric)};
     return is_float(n, x) ? lstm_over(n, &forward, s, x, false) : NULL;
 }
 
@@ -220,12 +237,11 @@ bool tw_tfl_op_bidirectional_sequence_lstm(tw_tfl_node *n)
     tw_value *x = tw_tfl_in(n, 0), *y[2];
     /* True where the file is silent. */
     const bool time_major = tw_tfl_byte(n, TW_FIELD(BidirectionalLSTM, time_major), 1) != 0;
-    const tw_step s = {NULL,
-                       tw_tfl_byte(n, TW_FIELD(BidirectionalLSTM, fused_activation_function), 0),
-                       tw_tfl_float(n, TW_FIELD(BidirectionalLSTM, cell_clip), 0),
-                       tw_tfl_float(n, TW_FIELD(BidirectionalLSTM, proj_clip), 0),
-                       NULL,
-                       NULL};
+    const tw_step s = {
+        .activation = tw_tfl_byte(n, TW_FIELD(BidirectionalLSTM, fused_activation_function), 0),
+        .cell_clip = tw_tfl_float(n, TW_FIELD(BidirectionalLSTM, cell_clip), 0),
+        .projection_clip = tw_tfl_float(n, TW_FIELD(BidirectionalLSTM, proj_clip), 0),
+        .as = kept(tw_tfl_flag(n, TW_FIELD(BidirectionalLSTM, asymmetric_quantize_inputs)))};
     if (!x || !is_sequence(n, x) || !is_float(n, x) || has_auxiliary(n, 39, 47))
         return false;
     x = time_major ? swap_time(n, x) : x;
@@ -239,17 +255,18 @@ bool tw_tfl_op_bidirectional_sequence_lstm(tw_tfl_node *n)
 /* w and r stand side by side, then bias and hidden state. */
 static bool rnn_step(tw_tfl_node *n, tw_step *s, tw_value *x)
 {
-    tw_value *sum = layer(n, x, s->part->w, s->part->bias);
-    sum = tw_build2(n->b, "Add", sum, layer(n, s->h, s->part->r, -1), NULL);
+    tw_value *sum = layer(n, s, x, s->part->w, s->part->bias);
+    sum = tw_build2(n->b, "Add", sum, layer(n, s, s->h, s->part->r, -1), NULL);
     s->h = apply(n, sum, s->activation);
     return s->h && n->b->diag->code == TW_CODE_OK;
 }
 
-static tw_value *rnn_over(tw_tfl_node *n, int first, int activation, tw_value *x, bool backward)
+/* One direction; its inputs stand from `first` on. */
+static tw_value *rnn_over(tw_tfl_node *n, int first, tw_step s, tw_value *x, bool backward)
 {
     const tw_tfl_cell part = {first, first + 1, -1, first + 2, -1, first + 3, -1};
     tw_value *r = tw_tfl_in(n, part.r);
-    tw_step s = {&part, activation, 0, 0, NULL, NULL};
+    s.part = &part;
     if (!r || x->shape.dtype != TW_F32 || r->shape.rank != 2) {
         if (n->b->diag->code == TW_CODE_OK)
             TW_TFL_UNSUPPORTED(n, "only FLOAT32 layers with a matrix of recurrent weights are "
@@ -266,11 +283,13 @@ bool tw_tfl_op_unidirectional_sequence_rnn(tw_tfl_node *n)
 {
     tw_value *x = tw_tfl_in(n, 0);
     const bool time_major = tw_tfl_flag(n, TW_FIELD(SequenceRNN, time_major));
-    const int activation = tw_tfl_byte(n, TW_FIELD(SequenceRNN, fused_activation_function), 0);
+    const tw_step s = {
+        .activation = tw_tfl_byte(n, TW_FIELD(SequenceRNN, fused_activation_function), 0),
+        .as = kept(tw_tfl_flag(n, TW_FIELD(SequenceRNN, asymmetric_quantize_inputs)))};
     if (!x || !is_sequence(n, x))
         return false;
     x = time_major ? swap_time(n, x) : x;
-    tw_value *y = x ? rnn_over(n, 1, activation, x, false) : NULL;
+    tw_value *y = x ? rnn_over(n, 1, s, x, false) : NULL;
     return y && tw_tfl_set(n, 0, time_major ? swap_time(n, y) : y);
 }
 
@@ -283,9 +302,9 @@ bool tw_tfl_op_rnn(tw_tfl_node *n)
         return TW_TFL_FAIL(n, "the input has rank %d; it must be vectors", x->shape.rank);
     const int64_t step[3] = {x->shape.dim[0], 1, x->shape.dim[1]};
     x = tw_build_reshape(n->b, x, 3, step);
-    tw_value *y =
-        x ? rnn_over(n, 1, tw_tfl_byte(n, TW_FIELD(RNN, fused_activation_function), 0), x, false)
-          : NULL;
+    const tw_step s = {.activation = tw_tfl_byte(n, TW_FIELD(RNN, fused_activation_function), 0),
+                       .as = kept(tw_tfl_flag(n, TW_FIELD(RNN, asymmetric_quantize_inputs)))};
+    tw_value *y = x ? rnn_over(n, 1, s, x, false) : NULL;
     if (!y)
         return false;
     const int64_t flat[2] = {y->shape.dim[0], y->shape.dim[2]};
@@ -296,12 +315,13 @@ bool tw_tfl_op_bidirectional_sequence_rnn(tw_tfl_node *n)
 {
     tw_value *x = tw_tfl_in(n, 0), *y[2];
     const bool time_major = tw_tfl_flag(n, TW_FIELD(BidirectionalRNN, time_major));
-    const int activation = tw_tfl_byte(n, TW_FIELD(BidirectionalRNN, fused_activation_function), 0);
+    const tw_step s = {
+        .activation = tw_tfl_byte(n, TW_FIELD(BidirectionalRNN, fused_activation_function), 0),
+        .as = kept(tw_tfl_flag(n, TW_FIELD(BidirectionalRNN, asymmetric_quantize_inputs)))};
     if (!x || !is_sequence(n, x) || has_auxiliary(n, 9, 11))
         return false;
     x = time_major ? swap_time(n, x) : x;
     for (int k = 0; k < 2; k++)
-        y[k] = x && n->b->diag->code == TW_CODE_OK ? rnn_over(n, 1 + 4 * k, activation, x, k == 1)
-                                                   : NULL;
+        y[k] = x && n->b->diag->code == TW_CODE_OK ? rnn_over(n, 1 + 4 * k, s, x, k == 1) : NULL;
     return set_both(n, y, tw_tfl_flag(n, TW_FIELD(BidirectionalRNN, merge_outputs)), time_major);
 }

@@ -1,4 +1,6 @@
 /* Convolutions. */
+#include <string.h>
+
 #include "import/tflite/tflite.h"
 
 /* A bias in units of the sums, whatever its own scale says: the kernels take it so. One of int16
@@ -117,6 +119,18 @@ bool tw_tfl_result_extents(tw_tfl_node *n, tw_tfl_list *extents)
     return true;
 }
 
+/* int8 weights of floats stay so in flash, behind a DEQUANTIZE too, which is how converters write them for
+ * an operator that TFLite has no hybrid kernel for: ours gives the bits of the float layer. */
+static tw_value *transposed_weights(tw_tfl_node *n, const tw_value *x, tw_value *w)
+{
+    const tw_node *d = w->producer;
+    tw_value *stored = d && strcmp(d->op->name, "Dequantize") == 0 ? d->in[0] : w;
+    if (x->shape.dtype == TW_F32 && tw_tfl_is_symmetric(stored) &&
+        (stored->quant.count == 1 || stored->quant.axis == 0))
+        return stored;
+    return tw_tfl_weights(n, x, w, TW_TFL_DEQUANTIZED);
+}
+
 bool tw_tfl_op_transpose_conv(tw_tfl_node *n)
 {
     tw_value *w = tw_tfl_in(n, 1), *x = tw_tfl_in(n, 2), *bias = tw_tfl_bias(n, 3);
@@ -141,7 +155,7 @@ bool tw_tfl_op_transpose_conv(tw_tfl_node *n)
         if (!tw_tfl_transposed_axis(n, x->shape.dim[1 + i], extents.v[1 + i], padding, &window,
                                     &added[i], i))
             return false;
-    tw_value *in[] = {x, tw_tfl_weights(n, x, w, TW_TFL_DEQUANTIZED), bias};
+    tw_value *in[] = {x, transposed_weights(n, x, w), bias};
     const tw_setting settings[] = {tw_set_ints("stride", 2, window.stride),
                                    tw_set_ints("pad_begin", 2, window.begin),
                                    tw_set_ints("pad_end", 2, window.end),

@@ -74,6 +74,23 @@ static tw_value *as_int16(tw_tfl_node *n, tw_value *y)
     return tw_build_with_quant(n->b, tw_build_cast(n->b, y, TW_S16), quant);
 }
 
+/* One matrix of int8 weights under floats, [K, N] or with adj_y [N, K]: a layer of them, which stay int8 in
+ * flash, each row of x quantised as TFLite does it. Null: it is something else, or with a message. */
+static tw_value *matrix_layer(tw_tfl_node *n, tw_value *x, tw_value *y, bool adjoint)
+{
+    const bool asymmetric = tw_tfl_flag(n, TW_FIELD(BatchMatMul, asymmetric_quantize_inputs));
+    if (!x || x->shape.dtype != TW_F32 || y->shape.rank != 2 || !tw_tfl_is_symmetric(y) ||
+        y->quant.count != 1)
+        return NULL;
+    if (!adjoint)
+        y = swap_last(n, y);
+    if (!y || !tw_build_known(n->b, y))
+        return NULL;
+    y = tw_tfl_weights(n, x, y, asymmetric ? TW_TFL_HYBRID_ASYMMETRIC : TW_TFL_HYBRID);
+    return tw_tfl_compute(n, 0, "FullyConnected", (tw_value *const[]){x, y}, 2, NULL,
+                          tw_tfl_no_clamp());
+}
+
 bool tw_tfl_op_batch_matmul(tw_tfl_node *n)
 {
     tw_value *x = tw_tfl_in(n, 0), *y = tw_tfl_in(n, 1);
@@ -84,11 +101,13 @@ bool tw_tfl_op_batch_matmul(tw_tfl_node *n)
                            y->shape.rank);
     if (tw_tfl_flag(n, TW_FIELD(BatchMatMul, adj_x)))
         x = swap_last(n, x);
-    if (x && x->shape.dtype == TW_F32)
-        y = tw_tfl_weights(n, x, y, TW_TFL_DEQUANTIZED);
+    int transpose = tw_tfl_flag(n, TW_FIELD(BatchMatMul, adj_y));
+    tw_value *layer = matrix_layer(n, x, y, transpose != 0);
+    if (layer || n->b->diag->code != TW_CODE_OK)
+        return tw_tfl_set(n, 0, layer);
+    y = tw_tfl_weights(n, x, y, TW_TFL_DEQUANTIZED);
     if (x && x->shape.dtype == TW_S16 && y->shape.dtype == TW_S8 && y->quant.count == 1)
         y = as_int16(n, y);
-    int transpose = tw_tfl_flag(n, TW_FIELD(BatchMatMul, adj_y));
     return tw_tfl_set(n, 0,
                       tw_tfl_compute(n, 0, "MatMul", (tw_value *const[]){x, y}, 2,
                                      TW_SETTINGS(tw_set_int("transpose_b", transpose)),

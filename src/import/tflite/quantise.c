@@ -32,12 +32,12 @@ bool tw_tfl_op_quantize(tw_tfl_node *n)
     return tw_tfl_set(n, 0, convert(n, "Requantize", x, dtype, false));
 }
 
-static bool is_symmetric(const tw_value *w)
+bool tw_tfl_is_symmetric(const tw_value *w)
 {
     for (int i = 0; i < w->quant.count; i++)
         if (w->quant.zero_point[i] != 0)
             return false;
-    return w->data != NULL;
+    return w->data && w->shape.dtype == TW_S8 && w->quant.count > 0;
 }
 
 /* One scale for each index of the outermost axis: the kernels then quantise inputs asymmetrically. */
@@ -55,7 +55,7 @@ tw_value *tw_tfl_weights(tw_tfl_node *n, const tw_value *x, tw_value *w, tw_tfl_
 {
     if (!x || !w || x->shape.dtype != TW_F32 || w->shape.dtype != TW_S8 || w->quant.count == 0)
         return w;
-    if (as == TW_TFL_DEQUANTIZED || !is_symmetric(w))
+    if (as == TW_TFL_DEQUANTIZED || !tw_tfl_is_symmetric(w))
         return tw_build1(n->b, "Dequantize", w, NULL);
     if (as == TW_TFL_HYBRID_ASYMMETRIC && w->quant.count == 1 && w->shape.dim[0] > 1)
         return spread_scale(n, w);

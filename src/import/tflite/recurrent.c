@@ -46,14 +46,17 @@ enum {
     LSTM_NORM = 20 /* to 23 */
 };
 
-/* Are all weights of a layer of floats int8 with one scale and zero point 0? They stay so in flash. */
-static bool is_hybrid(tw_tfl_node *n)
+/* Weights of a layer of floats that stay int8 in flash: with one scale. */
+static bool is_hybrid(const tw_value *w)
 {
-    for (int i = LSTM_W; i < LSTM_PEEPHOLE; i++) {
-        const tw_value *w = tw_tfl_in(n, i);
-        if (!w || w->shape.dtype != TW_S8 || w->quant.count != 1 || w->quant.zero_point[0] != 0)
+    return w && tw_tfl_is_symmetric(w) && w->quant.count == 1;
+}
+
+static bool all_hybrid(tw_tfl_node *n)
+{
+    for (int i = LSTM_W; i < LSTM_PEEPHOLE; i++)
+        if (!is_hybrid(tw_tfl_in(n, i)))
             return false;
-    }
     return true;
 }
 
@@ -106,10 +109,10 @@ static tw_value *stack(tw_tfl_node *n, int first, int parts, tw_dtype dtype)
 }
 
 /* Has the layer what the IR's operator does not? */
-static bool is_composed(tw_tfl_node *n, int activation, float projection_clip)
+static bool is_composed(tw_tfl_node *n, const tw_tfl_lstm_options *options)
 {
-    bool composed = !tw_tfl_has(n, LSTM_W) || projection_clip > 0 ||
-                    activation != TW_TFL_ACTIVATION_TANH || tw_tfl_has(n, LSTM_PROJECTION);
+    bool composed = !tw_tfl_has(n, LSTM_W) || options->projection_clip > 0 ||
+                    options->activation != TW_TFL_ACTIVATION_TANH || tw_tfl_has(n, LSTM_PROJECTION);
     for (int i = 0; i < 3; i++)
         composed = composed || tw_tfl_has(n, LSTM_PEEPHOLE + i);
     for (int i = 0; i < 4; i++)
@@ -133,9 +136,9 @@ static tw_value *swap_time(tw_tfl_node *n, tw_value *x)
 }
 
 /* The layer over x of [N, T, I]; sets its states. */
-static tw_value *lstm(tw_tfl_node *n, tw_value *x, float cell_clip)
+static tw_value *lstm(tw_tfl_node *n, tw_value *x, const tw_tfl_lstm_options *options)
 {
-    const tw_dtype weights = is_hybrid(n) ? TW_S8 : x->shape.dtype;
+    const tw_dtype weights = all_hybrid(n) ? TW_S8 : x->shape.dtype;
     tw_value *w = stack(n, LSTM_W, 4, weights), *r = stack(n, LSTM_R, 4, weights);
     tw_value *b = tw_tfl_has(n, LSTM_BIAS) ? stack(n, LSTM_BIAS, 4, x->shape.dtype) : NULL;
     if (!w || !r || n->b->diag->code != TW_CODE_OK)
@@ -147,7 +150,7 @@ static tw_value *lstm(tw_tfl_node *n, tw_value *x, float cell_clip)
     if (!h || !c || !op)
         return NULL;
     tw_value *in[] = {x, w, r, b, h, c};
-    const tw_lstm_attributes attributes = {cell_clip};
+    const tw_lstm_attributes attributes = {options->cell_clip, options->asymmetric};
     tw_node *node =
         tw_graph_node(n->b->graph, op, n->b->node, in, 6, 3, NULL, &attributes, n->b->diag);
     if (!node)
@@ -187,11 +190,12 @@ static bool read_intermediates(tw_tfl_node *n, int first, tw_lstm_full_attribute
 }
 
 /* The same with what the plain operator does not have, of int8. */
-static tw_value *full_lstm(tw_tfl_node *n, tw_value *x, float cell_clip, float projection_clip)
+static tw_value *full_lstm(tw_tfl_node *n, tw_value *x, const tw_tfl_lstm_options *options)
 {
     const int first = tw_tfl_has(n, LSTM_W) ? 0 : 1;
     const tw_quant none = {0, 0, NULL, NULL};
-    tw_lstm_full_attributes a = {.cell_clip = cell_clip, .projection_clip = projection_clip};
+    tw_lstm_full_attributes a = {.cell_clip = options->cell_clip,
+                                 .projection_clip = options->projection_clip};
     tw_value *in[TW_LSTM_FULL_OPERANDS] = {x, stack(n, LSTM_W + first, 4 - first, TW_S8),
                                            stack(n, LSTM_R + first, 4 - first, TW_S8)};
     if (!in[1] || !in[2] || !read_intermediates(n, first, &a))
@@ -225,21 +229,20 @@ static tw_value *full_lstm(tw_tfl_node *n, tw_value *x, float cell_clip, float p
 }
 
 /* The layer of either operator over x of [N, T, I]. */
-static tw_value *any_lstm(tw_tfl_node *n, tw_value *x, int activation, float clip,
-                          float projection_clip)
+static tw_value *any_lstm(tw_tfl_node *n, tw_value *x, const tw_tfl_lstm_options *options)
 {
-    if (!(clip >= 0) || !(projection_clip >= 0)) {
-        TW_TFL_FAIL(n, "bounds of %g and %g", (double)clip, (double)projection_clip);
+    if (!(options->cell_clip >= 0) || !(options->projection_clip >= 0)) {
+        TW_TFL_FAIL(n, "bounds of %g and %g", (double)options->cell_clip,
+                    (double)options->projection_clip);
         return NULL;
     }
     if (!x || !check_weights(n))
         return NULL;
-    if (x->shape.dtype == TW_S8 && activation == TW_TFL_ACTIVATION_TANH &&
-        is_composed(n, activation, projection_clip))
-        return full_lstm(n, x, clip, projection_clip);
-    return is_composed(n, activation, projection_clip)
-               ? tw_tfl_composed_lstm(n, x, activation, clip, projection_clip)
-               : lstm(n, x, clip);
+    if (!is_composed(n, options))
+        return lstm(n, x, options);
+    return x->shape.dtype == TW_S8 && options->activation == TW_TFL_ACTIVATION_TANH
+               ? full_lstm(n, x, options)
+               : tw_tfl_composed_lstm(n, x, options);
 }
 
 bool tw_tfl_op_unidirectional_sequence_lstm(tw_tfl_node *n)
@@ -253,10 +256,12 @@ bool tw_tfl_op_unidirectional_sequence_lstm(tw_tfl_node *n)
                            x->shape.rank);
     if (tw_tfl_flag(n, TW_FIELD(SequenceLSTM, diagonal_recurrent_tensors)))
         return TW_TFL_UNSUPPORTED(n, "diagonal recurrent weights are not supported");
-    tw_value *y = any_lstm(n, time_major ? swap_time(n, x) : x,
-                           tw_tfl_byte(n, TW_FIELD(SequenceLSTM, fused_activation_function), 0),
-                           tw_tfl_float(n, TW_FIELD(SequenceLSTM, cell_clip), 0),
-                           tw_tfl_float(n, TW_FIELD(SequenceLSTM, proj_clip), 0));
+    const tw_tfl_lstm_options options = {
+        tw_tfl_byte(n, TW_FIELD(SequenceLSTM, fused_activation_function), 0),
+        tw_tfl_float(n, TW_FIELD(SequenceLSTM, cell_clip), 0),
+        tw_tfl_float(n, TW_FIELD(SequenceLSTM, proj_clip), 0),
+        tw_tfl_flag(n, TW_FIELD(SequenceLSTM, asymmetric_quantize_inputs))};
+    tw_value *y = any_lstm(n, time_major ? swap_time(n, x) : x, &options);
     return y && tw_tfl_set(n, 0, time_major ? swap_time(n, y) : y);
 }
 
@@ -275,9 +280,12 @@ bool tw_tfl_op_lstm(tw_tfl_node *n)
     x = tw_build_reshape(n->b, x, 3, step);
     if (x)
         x->quant = quant;
-    tw_value *y = any_lstm(n, x, tw_tfl_byte(n, TW_FIELD(LSTM, fused_activation_function), 0),
-                           tw_tfl_float(n, TW_FIELD(LSTM, cell_clip), 0),
-                           tw_tfl_float(n, TW_FIELD(LSTM, proj_clip), 0));
+    const tw_tfl_lstm_options options = {
+        tw_tfl_byte(n, TW_FIELD(LSTM, fused_activation_function), 0),
+        tw_tfl_float(n, TW_FIELD(LSTM, cell_clip), 0),
+        tw_tfl_float(n, TW_FIELD(LSTM, proj_clip), 0),
+        tw_tfl_flag(n, TW_FIELD(LSTM, asymmetric_quantize_inputs))};
+    tw_value *y = any_lstm(n, x, &options);
     if (!y)
         return false;
     const int64_t flat[2] = {y->shape.dim[0], y->shape.dim[2]};
@@ -299,10 +307,10 @@ bool tw_tfl_op_svdf(tw_tfl_node *n)
         return TW_TFL_FAIL(n, "input and time weights must be matrices");
     if (!tw_tfl_activation(n, tw_tfl_byte(n, TW_FIELD(SVDF, fused_activation_function), 0), &clamp))
         return false;
-    if (x->shape.dtype == TW_F32 && f->shape.dtype == TW_S8)
-        f = tw_build1(n->b, "Dequantize", f, NULL);
-    if (x->shape.dtype == TW_F32 && t->shape.dtype == TW_S8)
-        t = tw_build1(n->b, "Dequantize", t, NULL);
+    if (!is_hybrid(f) || !is_hybrid(t)) {
+        f = tw_tfl_weights(n, x, f, TW_TFL_DEQUANTIZED);
+        t = tw_tfl_weights(n, x, t, TW_TFL_DEQUANTIZED);
+    }
     if (b)
         b = tw_build_with_quant(n->b, b, (tw_quant){0, 0, NULL, NULL});
     const int64_t memory = (int64_t)t->shape.dim[0] * t->shape.dim[1];
@@ -311,7 +319,9 @@ bool tw_tfl_op_svdf(tw_tfl_node *n)
     if (!s || n->b->diag->code != TW_CODE_OK)
         return false;
     tw_value *in[] = {x, f, t, b, s};
-    const tw_svdf_attributes attributes = {tw_tfl_int(n, TW_FIELD(SVDF, rank), 0)};
+    const tw_svdf_attributes attributes = {
+        tw_tfl_int(n, TW_FIELD(SVDF, rank), 0),
+        tw_tfl_flag(n, TW_FIELD(SVDF, asymmetric_quantize_inputs))};
     tw_node *node =
         tw_graph_node(n->b->graph, op, n->b->node, in, 5, 2, NULL, &attributes, n->b->diag);
     tw_quant quant;

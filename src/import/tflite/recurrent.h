@@ -19,9 +19,14 @@ typedef struct tw_tfl_cell {
  * with a message. */
 tw_value *tw_tfl_state(tw_tfl_node *n, int i, int rank, const int32_t *dim);
 
+typedef struct tw_tfl_lstm_options {
+    int activation;
+    float cell_clip, projection_clip; /* 0: none */
+    bool asymmetric; /* int8 weights of floats: what they multiply is quantised with a zero point */
+} tw_tfl_lstm_options;
+
 /* The layer of LSTM and UNIDIRECTIONAL_SEQUENCE_LSTM over x of [N, T, I], in operators: for what the IR's
- * Lstm does not have. Floats only; sets its states. */
-tw_value *tw_tfl_composed_lstm(tw_tfl_node *n, tw_value *x, int activation, float cell_clip,
-                               float projection_clip);
+ * Lstm does not have. Floats only, with int8 weights too; sets its states. */
+tw_value *tw_tfl_composed_lstm(tw_tfl_node *n, tw_value *x, const tw_tfl_lstm_options *options);
 
 #endif

@@ -74,10 +74,11 @@
     F(DimensionMetadata, 2, array_segments_type) F(DimensionMetadata, 3, array_segments)           \
     F(DimensionMetadata, 4, array_indices_type) F(DimensionMetadata, 5, array_indices)             \
     F(SparseVector, 0, values)                                                                     \
-    F(RNN, 0, fused_activation_function)                                                           \
+    F(RNN, 0, fused_activation_function) F(RNN, 1, asymmetric_quantize_inputs)                     \
     F(SequenceRNN, 0, time_major) F(SequenceRNN, 1, fused_activation_function)                     \
+    F(SequenceRNN, 2, asymmetric_quantize_inputs)                                                  \
     F(BidirectionalRNN, 0, time_major) F(BidirectionalRNN, 1, fused_activation_function)           \
-    F(BidirectionalRNN, 2, merge_outputs)                                                          \
+    F(BidirectionalRNN, 2, merge_outputs) F(BidirectionalRNN, 3, asymmetric_quantize_inputs)       \
     F(LSTM, 0, fused_activation_function) F(LSTM, 1, cell_clip) F(LSTM, 2, proj_clip)              \
     F(LSTM, 3, kernel_type) F(LSTM, 4, asymmetric_quantize_inputs)                                 \
     F(SequenceLSTM, 0, fused_activation_function) F(SequenceLSTM, 1, cell_clip)                    \
@@ -108,6 +109,7 @@
     F(CallOnce, 0, init_subgraph_index)                                                            \
     F(While, 0, cond_subgraph_index) F(While, 1, body_subgraph_index)                              \
     F(BatchMatMul, 0, adj_x) F(BatchMatMul, 1, adj_y)                                              \
+    F(BatchMatMul, 2, asymmetric_quantize_inputs)                                                  \
     F(Cumsum, 0, exclusive) F(Cumsum, 1, reverse)                                                  \
     F(Conv3D, 0, padding) F(Conv3D, 1, stride_d) F(Conv3D, 2, stride_w) F(Conv3D, 3, stride_h)     \
     F(Conv3D, 4, fused_activation_function) F(Conv3D, 5, dilation_d_factor)                        \

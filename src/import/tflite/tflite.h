@@ -172,6 +172,8 @@ typedef enum tw_tfl_weights_as {
     TW_TFL_HYBRID_ASYMMETRIC /* inputs always quantised with a zero point */
 } tw_tfl_weights_as;
 tw_value *tw_tfl_weights(tw_tfl_node *n, const tw_value *x, tw_value *w, tw_tfl_weights_as as);
+/* Is it constant int8 with scales and zero points of 0? */
+bool tw_tfl_is_symmetric(const tw_value *w);
 
 /* Elements of constant integers or floats as doubles; false with a message when not constant. */
 bool tw_tfl_known(tw_tfl_node *n, int i, const char *what);
