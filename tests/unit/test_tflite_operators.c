@@ -106,6 +106,24 @@ static void custom_operators_are_named(void **state)
     }
 }
 
+/* A version of an operator that nobody knows may mean anything. */
+static void newer_versions_are_refused(void **state)
+{
+    (void)state;
+    tw_arena *arena = tw_arena_new();
+    tw_diag diag = {0};
+    void *data;
+    size_t bytes;
+    const tw_import_options options = {0};
+    const char *path = "tests/data/tflite-operators/newer.tflite";
+    assert_true(tw_read_file(arena, path, 1 << 20, &data, &bytes, &diag));
+    assert_null(tw_import_tflite(arena, data, bytes, path, &options, &diag));
+    assert_int_equal(diag.code, TW_CODE_UNSUPPORTED);
+    assert_string_equal(diag.operator_name, "ADD");
+    assert_non_null(strstr(diag.message, "version 99"));
+    tw_arena_free(arena);
+}
+
 /* Signatures and metadata arrive as notes of the graph, which inspect prints. */
 static void notes_are_kept(void **state)
 {
@@ -130,9 +148,11 @@ static void notes_are_kept(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(operators), cmocka_unit_test(one_row_each),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(operators),
+                                       cmocka_unit_test(one_row_each),
                                        cmocka_unit_test(every_micro_operator),
                                        cmocka_unit_test(custom_operators_are_named),
+                                       cmocka_unit_test(newer_versions_are_refused),
                                        cmocka_unit_test(notes_are_kept)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
