@@ -182,10 +182,20 @@ static bool broadcasts(const tw_node *node)
     return tw_is_binary(node) || tw_is(node, TW_OPCODE_where);
 }
 
-tw_carry tw_stream_carry(const tw_node *node, int input, int axis)
+static tw_carry through_layer(const tw_streaming *s, const tw_node *node, int input, int axis)
+{
+    const tw_layer_in_stream *layer = tw_stream_layer(s, node);
+    if (input != 0 || axis != 1)
+        return not_so(axis, "has time on another axis");
+    if (layer && layer->why)
+        return not_so(axis, layer->why);
+    return layer ? row_by_row(axis) : whole_clip();
+}
+
+tw_carry tw_stream_carry(const tw_streaming *s, const tw_node *node, int input, int axis)
 {
     if (is_recurrent(node) || !node->out[0])
-        return input == 0 && axis == 1 ? whole_clip() : not_so(axis, "has time on another axis");
+        return through_layer(s, node, input, axis);
     const int rank = node->in[input]->shape.rank, more = node->out[0]->shape.rank - rank;
     if (broadcasts(node))
         return row_by_row(axis + more);

@@ -65,6 +65,20 @@ typedef struct tw_cache {
     tw_value *next;    /* the state's next, or a graph output */
 } tw_cache;
 
+/* What a recurrent layer takes from one run into the next. */
+typedef struct tw_kept {
+    tw_value *current;   /* a state's; null: there is none */
+    const void *initial; /* its elements at first; null: zero bytes */
+} tw_kept;
+
+/* A recurrent layer over time, where there is real history. */
+typedef struct tw_layer_in_stream {
+    tw_node *node;
+    const char *why; /* it cannot go on where it ended; null: it does */
+    tw_kept kept[2]; /* h, c */
+    int64_t runs; /* that bring rows made of frames from before the stream: it has not begun yet */
+} tw_layer_in_stream;
+
 typedef struct tw_streaming {
     tw_graph *graph;
     tw_arena *arena;
@@ -81,6 +95,8 @@ typedef struct tw_streaming {
     int obstacle_count, obstacle_capacity;
     tw_cache *caches;
     int cache_count, cache_capacity;
+    tw_layer_in_stream *layers;
+    int layer_count, layer_capacity;
     int64_t phase; /* frames that are known beyond the window's last, to begin with */
     int64_t shift; /* frames by which the window is yielded later than that */
     int64_t depth; /* frames from the newest back to the oldest that an output depends on */
@@ -103,12 +119,22 @@ static inline int64_t tw_floor_div(int64_t a, int64_t b)
 }
 
 /* How time goes from operand `input`, whose axis `axis` is time, through the node. */
-tw_carry tw_stream_carry(const tw_node *node, int input, int axis);
+tw_carry tw_stream_carry(const tw_streaming *s, const tw_node *node, int input, int axis);
 
 /* Is it a Concat along this axis of its result? */
 bool tw_stream_joins_time(const tw_node *node, int axis);
 /* Is the first of two operands of a Concat along time such a cache, the result's tail of the run before? */
 bool tw_stream_cache(const tw_graph *graph, const tw_node *concat, int axis, tw_cache *cache);
+
+/* Recurrent layers that were found to run over time, and are not known yet: they go on where they ended, or it
+ * is known why not. changed: there were some, so time goes otherwise behind them. */
+bool tw_stream_carry_layers(tw_streaming *s, bool *changed);
+/* The layer of this node, or null. */
+tw_layer_in_stream *tw_stream_layer(const tw_streaming *s, const tw_node *node);
+/* Rewritten: they begin with the first run of which all rows are made of the stream's frames. */
+bool tw_stream_begin_layers(tw_streaming *s);
+/* One bool: false in the first `runs` runs. */
+tw_value *tw_stream_countdown(tw_streaming *s, int64_t runs);
 
 /* Time through the whole graph; s->least_hop, and, with a hop, rows wanted. Obstacles are collected. */
 void tw_stream_follow(tw_streaming *s);

@@ -105,7 +105,7 @@ static tw_carry common_carry(const tw_streaming *s, const tw_node *node)
         if (!node->in[i] || tw_flow_of(s, node->in[i])->kind != TW_FLOW_ROWS)
             continue;
         const tw_flow *flow = tw_flow_of(s, node->in[i]);
-        tw_carry carry = tw_stream_carry(node, i, flow->axis);
+        tw_carry carry = tw_stream_carry(s, node, i, flow->axis);
         tw_cache cache;
         if (carry.kind == TW_CARRY_NOT)
             return carry;
@@ -150,9 +150,25 @@ static void give(tw_streaming *s, const tw_node *node, tw_flow flow)
     for (int i = 0; i < node->out_count; i++)
         if (node->out[i]) {
             *tw_flow_of(s, node->out[i]) = flow;
-            if (flow.kind == TW_FLOW_ROWS && flow.axis >= node->out[i]->shape.rank)
+            if (i > 0 && tw_stream_layer(s, node)) /* a state's: nobody else reads it */
+                *tw_flow_of(s, node->out[i]) = (tw_flow){.kind = TW_FLOW_STEADY};
+            else if (flow.kind == TW_FLOW_ROWS && flow.axis >= node->out[i]->shape.rank)
                 tw_flow_of(s, node->out[i])->kind = TW_FLOW_UNKNOWN;
         }
+}
+
+/* A layer begins with the first run of which all rows are made of the stream's frames; rows of its results from
+ * before that depend, so to say, on frames that were not. */
+static void begin_layer(tw_streaming *s, const tw_node *node, tw_flow *out)
+{
+    tw_layer_in_stream *layer = tw_stream_layer(s, node);
+    if (!layer || !s->hop || out->frames < 1)
+        return;
+    const int64_t first = out->newest - s->hop / out->frames + 1;
+    const int64_t depth = s->window + s->phase - (first * out->frames - out->reach);
+    const int64_t runs = (depth + s->hop - 1) / s->hop;
+    layer->runs = runs - 1;
+    out->reach += runs * s->hop - depth;
 }
 
 /* The result has rows: those known and clean follow from every operand. */
@@ -163,7 +179,7 @@ static void give_rows(tw_streaming *s, tw_node *node, const tw_carry *carry)
         if (!node->in[i] || tw_flow_of(s, node->in[i])->kind != TW_FLOW_ROWS)
             continue;
         const tw_flow *in = tw_flow_of(s, node->in[i]);
-        const tw_carry own = tw_stream_carry(node, i, in->axis);
+        const tw_carry own = tw_stream_carry(s, node, i, in->axis);
         const int64_t newest = tw_floor_div(in->newest + own.pad - own.extent + 1, own.stride);
         const int64_t clean = -tw_floor_div(-(in->clean + own.pad), own.stride);
         const int64_t reach = in->reach + (carry->real ? 0 : own.pad * in->frames);
@@ -186,7 +202,7 @@ static void give_rows(tw_streaming *s, tw_node *node, const tw_carry *carry)
     for (int i = 0; s->hop && i < node->in_count; i++) {
         if (!node->in[i] || tw_flow_of(s, node->in[i])->kind != TW_FLOW_ROWS)
             continue;
-        const tw_carry own = tw_stream_carry(node, i, tw_flow_of(s, node->in[i])->axis);
+        const tw_carry own = tw_stream_carry(s, node, i, tw_flow_of(s, node->in[i])->axis);
         const int64_t first = (out.newest - s->hop / out.frames + 1) * own.stride - own.pad;
         wish(s, (tw_wish){.node = node,
                           .index = i,
@@ -194,6 +210,7 @@ static void give_rows(tw_streaming *s, tw_node *node, const tw_carry *carry)
                           .first = first,
                           .last = out.newest * own.stride - own.pad + own.extent - 1});
     }
+    begin_layer(s, node, &out);
     give(s, node, out);
 }
 
@@ -281,6 +298,10 @@ static void begin(tw_streaming *s)
     s->least_hop = 1;
     for (int i = 0; i < g->state_count; i++)
         tw_flow_of(s, g->states[i].current)->kind = TW_FLOW_CLIP;
+    for (int i = 0; i < s->layer_count; i++)
+        for (int k = 0; k < 2; k++)
+            if (s->layers[i].kept[k].current)
+                tw_flow_of(s, s->layers[i].kept[k].current)->kind = TW_FLOW_STEADY;
     *tw_flow_of(s, s->input) = (tw_flow){.kind = TW_FLOW_ROWS,
                                          .axis = s->axis,
                                          .frames = 1,

@@ -81,7 +81,7 @@ static void leave_frames(tw_streaming *s, tw_node *node, tw_wish *wish)
 }
 
 /* The node on the rows that it is given: nothing in it may count frames of the clip any more. */
-static void shorten(tw_node *node, int axis, int32_t fresh)
+static void shorten(tw_node *node, int outputs, int axis, int32_t fresh)
 {
     const int rank = node->out[0]->shape.rank;
     switch (node->op->code) {
@@ -99,7 +99,7 @@ static void shorten(tw_node *node, int axis, int32_t fresh)
         set_item(tw_ints_of(node, "pad_end"), rank - 2, axis - 1, 0);
         break;
     }
-    for (int i = 0; i < node->out_count; i++)
+    for (int i = 0; i < outputs; i++)
         if (node->out[i])
             node->out[i]->shape.dim[axis] = fresh;
 }
@@ -120,7 +120,8 @@ static bool rewrite_node(tw_streaming *s, tw_node *node, int *wish)
         node->in[s->wishes[*wish].index] = rows;
     }
     if (out->kind == TW_FLOW_ROWS)
-        shorten(node, out->axis, (int32_t)tw_fresh(s, out));
+        shorten(node, tw_stream_layer(s, node) ? 1 : node->out_count, out->axis,
+                (int32_t)tw_fresh(s, out));
     return tw_shape_holds(node) ||
            tw_fail(s->diag, TW_CODE_UNSUPPORTED, node->name, tw_node_spelling(node),
                    "does not work on a hop of %lld frames; choose another hop", (long long)s->hop);
@@ -180,6 +181,18 @@ static void drop_cache(tw_graph *g, const tw_cache *cache, tw_diag *diag)
         cache->next->is_output |= g->outputs[i] == cache->next;
 }
 
+tw_value *tw_stream_countdown(tw_streaming *s, int64_t runs)
+{
+    tw_graph *g = s->graph;
+    int32_t *initial = tw_alloc(g->arena, sizeof *initial);
+    *initial = runs > INT32_MAX ? INT32_MAX : (int32_t)runs;
+    tw_value *left =
+        tw_graph_state(g, "runs to go", tw_shape_of(TW_S32, 1, (int32_t[]){1}), initial);
+    tw_node *count = tw_graph_node(g, tw_op_by_code(TW_OPCODE_countdown), "runs to go", &left, 1, 2,
+                                   NULL, NULL, s->diag);
+    return count && tw_graph_state_next(g, left, count->out[0], s->diag) ? count->out[1] : NULL;
+}
+
 /* Outputs wait until everything that they depend on has come. */
 static bool hold_outputs(tw_streaming *s)
 {
@@ -187,18 +200,13 @@ static bool hold_outputs(tw_streaming *s)
     const int64_t runs = (s->depth + s->hop - 1) / s->hop - 1;
     if (runs <= 0)
         return true;
-    int32_t *initial = tw_alloc(g->arena, sizeof *initial);
-    *initial = runs > INT32_MAX ? INT32_MAX : (int32_t)runs;
-    tw_value *left =
-        tw_graph_state(g, "runs to go", tw_shape_of(TW_S32, 1, (int32_t[]){1}), initial);
-    tw_node *count = tw_graph_node(g, tw_op_by_code(TW_OPCODE_countdown), "runs to go", &left, 1, 2,
-                                   NULL, NULL, s->diag);
-    if (!count || !tw_graph_state_next(g, left, count->out[0], s->diag))
+    tw_value *ready = tw_stream_countdown(s, runs);
+    if (!ready)
         return false;
     for (int i = 0; i < g->output_count; i++) {
         tw_value *old = g->outputs[i];
-        tw_node *node = tw_append(g, TW_OPCODE_await, old->name, (tw_value *[]){old, count->out[1]},
-                                  2, NULL, s->diag);
+        tw_node *node =
+            tw_append(g, TW_OPCODE_await, old->name, (tw_value *[]){old, ready}, 2, NULL, s->diag);
         if (!node)
             return false;
         node->out[0]->quant = old->quant;
@@ -223,5 +231,5 @@ bool tw_stream_rewrite(tw_streaming *s)
             return false;
     for (int i = 0; i < s->cache_count; i++)
         drop_cache(s->graph, &s->caches[i], s->diag);
-    return hold_outputs(s) && tw_graph_sweep(s->graph, s->diag);
+    return tw_stream_begin_layers(s) && hold_outputs(s) && tw_graph_sweep(s->graph, s->diag);
 }

@@ -116,6 +116,20 @@ static void choose_phase(tw_streaming *s)
     tw_stream_delay(s);
 }
 
+/* With real history recurrent layers go on from run to run; those behind them are found once that is known. */
+static bool carry_layers(tw_streaming *s)
+{
+    bool changed = s->spec->history;
+    while (changed) {
+        if (!tw_stream_carry_layers(s, &changed))
+            return false;
+        s->obstacle_count = changed ? 0 : s->obstacle_count;
+        if (changed)
+            tw_stream_follow(s);
+    }
+    return true;
+}
+
 bool tw_stream(tw_graph *graph, const tw_compile_options *options, tw_report_stream *report,
                tw_diag *diag)
 {
@@ -127,6 +141,8 @@ bool tw_stream(tw_graph *graph, const tw_compile_options *options, tw_report_str
     if (!find_input(&s))
         return false;
     tw_stream_follow(&s);
+    if (!carry_layers(&s))
+        return false;
     if (s.obstacle_count == 0) {
         if (!choose_hop(&s))
             return false;
