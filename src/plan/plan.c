@@ -7,6 +7,7 @@
 #include "plan/by_rows.h"
 #include "plan/control.h"
 #include "plan/ends.h"
+#include "plan/pack.h"
 #include "plan/search.h"
 #include "plan/settle.h"
 
@@ -33,24 +34,6 @@ static void account(tw_schedule *s)
     s->total = tw_fast_total(s) + s->region_bytes[TW_REGION_SLOW];
 }
 
-bool tw_spill(tw_schedule *s)
-{
-    int step;
-    tw_live_peak(s, false, &step);
-    tw_buffer *largest = NULL;
-    for (int b = 0; b < s->buffer_count; b++) {
-        tw_buffer *f = &s->buffers[b];
-        bool live = f->first <= step && step <= f->last;
-        if (live && f->region == TW_REGION_FAST && f->use == TW_BUFFER_ACTIVATION &&
-            (!largest || f->bytes > largest->bytes))
-            largest = f;
-    }
-    if (!largest || largest->bytes == 0)
-        return false;
-    largest->region = TW_REGION_SLOW;
-    return true;
-}
-
 static bool refuse(const tw_schedule *s, const tw_memories *m, tw_diag *diag)
 {
     int at;
@@ -62,19 +45,6 @@ static bool refuse(const tw_schedule *s, const tw_memories *m, tw_diag *diag)
                    "that works is %u bytes (-m %u)%s",
                    needs, tw_fast_total(s), m->fast.bytes, s->smallest_budget, s->smallest_budget,
                    m->slow.given ? "" : ", or add slow memory (-m FAST+SLOW)");
-}
-
-/* Move what does not fit into slow memory, the largest first. */
-static void spill(tw_schedule *s, const tw_memories *m)
-{
-    while (m->slow.given && tw_fast_total(s) > m->fast.bytes && tw_spill(s))
-        tw_place_again(s);
-}
-
-static bool is_within(const tw_schedule *s, const tw_memories *m)
-{
-    return (!m->fast.bounded || tw_fast_total(s) <= m->fast.bytes) &&
-           (!m->slow.bounded || s->region_bytes[TW_REGION_SLOW] <= m->slow.bytes);
 }
 
 /* A segmentation set aside: what the search writes into the schedule. */
@@ -187,7 +157,7 @@ static bool search_budget(tw_schedule *s, tw_search *search, const tw_memories *
         if (!tw_search_apply(search, limit, prefer, s))
             return false;
         tw_place_segments(s, UINT32_MAX);
-        if (is_within(s, m))
+        if (tw_is_within(s))
             return true;
         limit -= (int64_t)tw_fast_total(s) - m->fast.bytes;
     }
@@ -321,7 +291,7 @@ static bool move_one(tw_schedule *s, const tw_compile_options *options, tw_kept 
         if (with.total == UINT32_MAX)
             continue;
         restore(s, &with);
-        bool within = is_within(s, &options->memories);
+        bool within = tw_is_within(s);
         double cost = within ? slow_cost(s, options->prefer) : 0;
         if (within ? !fits || cost < least_cost : !fits && with.total < now->total) {
             *now = with;
@@ -347,7 +317,7 @@ static void take_back(tw_schedule *s, const tw_compile_options *options, tw_kept
         if (with.total == UINT32_MAX)
             continue;
         restore(s, &with);
-        if (!is_within(s, &options->memories) || slow_cost(s, options->prefer) > least)
+        if (!tw_is_within(s) || slow_cost(s, options->prefer) > least)
             continue;
         least = slow_cost(s, options->prefer);
         *now = with;
@@ -361,8 +331,8 @@ static bool plan_slow(tw_schedule *s, const tw_compile_options *options, const t
 {
     enum { WORK = 400, MOST_ROUNDS = 16 }; /* steps times rounds */
     restore(s, least);
-    spill(s, &options->memories);
-    bool spilled = is_within(s, &options->memories), fits = false;
+    tw_spill_rest(s);
+    bool spilled = tw_is_within(s), fits = false;
     if (!options->memories.slow.given || s->region_bytes[TW_REGION_SLOW] == 0 ||
         s->step_count > WORK)
         return spilled;
@@ -393,7 +363,7 @@ static bool plan_slow(tw_schedule *s, const tw_compile_options *options, const t
             return true;
     }
     restore(s, least);
-    spill(s, &options->memories);
+    tw_spill_rest(s);
     return spilled;
 }
 
@@ -415,7 +385,7 @@ static bool plan_columns(tw_schedule *s, tw_search *search, const tw_compile_opt
                       options->prefer == TW_PREFER_MEMORY ? TW_PREFER_BALANCED : options->prefer))
         return true;
     restore(s, &least);
-    return is_within(s, &options->memories);
+    return tw_is_within(s);
 }
 
 static bool plan_rolling(tw_schedule *s, const tw_compile_options *options, tw_arena *arena)
@@ -471,8 +441,8 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
     if (options->random_bands) {
         tw_place_segments(s, UINT32_MAX);
         s->smallest_budget = s->smallest_by_rows = tw_fast_total(s);
-        spill(s, &options->memories);
-        s->fits = is_within(s, &options->memories);
+        tw_spill_rest(s);
+        s->fits = tw_is_within(s);
     } else {
         tw_arena *arena = tw_arena_new();
         s->fits = plan_rolling(s, options, arena);
@@ -482,6 +452,8 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
     }
     if (!s->smallest_budget)
         return tw_refuse_by_rows(options, diag);
+    if (s->fits)
+        tw_plan_packed(s, options);
     account(s);
     if (s->fits && s->region_bytes[TW_REGION_SLOW] == 0 && s->total < s->smallest_budget)
         s->smallest_budget = s->total; /* more placements were tried for this one */

@@ -133,6 +133,10 @@ static inline bool tw_may_lie_over(const tw_step *step, int i)
 {
     return i < 32 && (step->over >> i & 1u);
 }
+/* The kernel's own check of this lowering, on the very call that the loader will build: a plan that its
+ * loader would refuse is never written. *work: its multiply-accumulates. */
+bool tw_step_checks(const tw_schedule *schedule, const tw_step *step, const tw_lowering *lowering,
+                    uint64_t *work);
 /* Does the step's kernel take its operands with the strides that the joins give them? */
 bool tw_step_takes(const tw_schedule *schedule, const tw_step *step);
 /* The order of the steps: low peak (plan/order). */

@@ -145,3 +145,35 @@ void tw_drop_beds(tw_schedule *s)
         memcpy(s->windows, kept, bytes);
     tw_place_segments(s, UINT32_MAX);
 }
+
+bool tw_spill(tw_schedule *s)
+{
+    int step;
+    tw_live_peak(s, false, &step);
+    tw_buffer *largest = NULL;
+    for (int b = 0; b < s->buffer_count; b++) {
+        tw_buffer *f = &s->buffers[b];
+        bool live = f->first <= step && step <= f->last;
+        if (live && f->region == TW_REGION_FAST && f->use == TW_BUFFER_ACTIVATION &&
+            (!largest || f->bytes > largest->bytes))
+            largest = f;
+    }
+    if (!largest || largest->bytes == 0)
+        return false;
+    largest->region = TW_REGION_SLOW;
+    return true;
+}
+
+void tw_spill_rest(tw_schedule *s)
+{
+    const tw_memories *m = s->memories;
+    while (m->slow.given && tw_fast_total(s) > m->fast.bytes && tw_spill(s))
+        tw_place_again(s);
+}
+
+bool tw_is_within(const tw_schedule *s)
+{
+    const tw_memories *m = s->memories;
+    return (!m->fast.bounded || tw_fast_total(s) <= m->fast.bytes) &&
+           (!m->slow.bounded || s->region_bytes[TW_REGION_SLOW] <= m->slow.bytes);
+}

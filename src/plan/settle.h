@@ -16,6 +16,11 @@ void tw_place_segments(tw_schedule *s, uint32_t worth);
 void tw_place_again(tw_schedule *s);
 void tw_place_last(tw_schedule *s);
 
+/* Move what does not fit into slow memory, where there is one, the largest first. */
+void tw_spill_rest(tw_schedule *s);
+/* Is the plan, placed, within the memories given? */
+bool tw_is_within(const tw_schedule *s);
+
 /* Ties between addresses may cost more than beds save: leave out those without which the plan takes less
  * room, or all of them. */
 void tw_drop_beds(tw_schedule *s);

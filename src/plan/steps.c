@@ -117,10 +117,7 @@ static void choose_columns(tw_step *step, int targets)
     }
 }
 
-/* The kernel's own check, run here on the very call that the loader will build: a plan that its
- * loader would refuse is never written. */
-static bool is_checked(const tw_schedule *s, const tw_step *step, const tw_lowering *l,
-                       uint64_t *work)
+bool tw_step_checks(const tw_schedule *s, const tw_step *step, const tw_lowering *l, uint64_t *work)
 {
     const tw_node *node = step->node;
     tw_tensor tensors[TW_MAX_OPERANDS];
@@ -175,7 +172,7 @@ bool tw_step_takes(const tw_schedule *s, const tw_step *step)
     for (int t = 1; gaps && !node->op->part && t < s->target_count; t++)
         if (step->native[t - 1].lowering.kernel)
             return false; /* libraries want tensors without gaps */
-    return !gaps || is_checked(s, step, &step->lowering, &work);
+    return !gaps || tw_step_checks(s, step, &step->lowering, &work);
 }
 
 static bool check_step(const tw_schedule *s, tw_step *step, tw_diag *diag)
@@ -185,7 +182,7 @@ static bool check_step(const tw_schedule *s, tw_step *step, tw_diag *diag)
     if (count > (int)TW_MAX_OPERANDS)
         return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
                        "%d operands; at most %u are supported", count, TW_MAX_OPERANDS);
-    if (is_checked(s, step, &step->lowering, &step->work))
+    if (tw_step_checks(s, step, &step->lowering, &step->work))
         return true;
     char in[96], out[96];
     tw_shape_text(&node->in[0]->shape, in, sizeof in);
@@ -213,7 +210,7 @@ static void lower_native(tw_schedule *s, tw_step *step, const tw_target *target,
     uint32_t aliases = 0;
     uint64_t work = 0;
     native->why = tw_lower_native(target, node, &step->lowering, s->arena, l, &aliases);
-    if (!native->why && (!is_checked(s, step, l, &work) || work != step->work))
+    if (!native->why && (!tw_step_checks(s, step, l, &work) || work != step->work))
         native->why = "the library's kernel does not take these shapes";
     else if (!native->why && (step->over & ~aliases) && is_state(s->graph, node))
         native->why = "the result is written over a state, which the library's kernel cannot do";
@@ -230,19 +227,17 @@ static tw_overlap narrower(tw_overlap a, tw_overlap b)
                         a.above > b.above ? a.above : b.above};
 }
 
-/* The step's lowering by every target but the portable kernels. Is there any? */
-static bool lower_natives(tw_schedule *s, tw_step *step)
+/* The step's lowering by every target but the portable kernels. */
+static void lower_natives(tw_schedule *s, tw_step *step)
 {
     const tw_node *node = step->node;
     uint32_t scratch = step->lowering.scratch, memory = step->lowering.memory;
-    bool any = false;
     for (int i = 0; i < node->in_count && i < 32 && node->op->in_place; i++)
         step->over |= (uint32_t)(node->in[i] && node->op->in_place(node, i)) << i;
     step->native = tw_alloc_array(s->arena, (size_t)s->target_count, sizeof *step->native);
     for (int t = 1; t < s->target_count; t++) {
         tw_native_lowering *native = &step->native[t - 1];
         lower_native(s, step, &s->targets[t], native);
-        any = any || !native->why;
         if (!native->why)
             step->lowering.overlap = narrower(step->lowering.overlap, native->lowering.overlap);
         if (!native->why && native->lowering.scratch > scratch)
@@ -252,10 +247,8 @@ static bool lower_natives(tw_schedule *s, tw_step *step)
     }
     step->lowering.scratch = scratch;
     step->lowering.memory = memory;
-    return any;
 }
 
-/* Constants are packed where no library's kernel reads them. */
 static bool lower(tw_schedule *s, tw_step *step, tw_diag *diag)
 {
     if (!tw_lower_unpacked(step->node, s->arena, &step->lowering, diag))
@@ -263,10 +256,8 @@ static bool lower(tw_schedule *s, tw_step *step, tw_diag *diag)
     choose_rows(step);
     if (!check_step(s, step, diag))
         return false;
-    if (lower_natives(s, step) || !step->node->op->pack)
-        return true;
-    step->node->op->pack(step->node, s->arena, &step->lowering);
-    return check_step(s, step, diag);
+    lower_natives(s, step);
+    return true;
 }
 
 bool tw_plan_steps(tw_schedule *schedule, const tw_compile_options *options, tw_diag *diag)

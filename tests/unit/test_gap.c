@@ -22,7 +22,7 @@ static uint32_t pick(tw_layers *m, uint32_t low, uint32_t high)
 static int conv(tw_layers *m, int x, int kernel, int channels)
 {
     int pad = kernel / 2;
-    tw_layers_say(m, "  const %%w%d : %s[%d,%d,%d,%d]%s = random %d -100 100\n", m->count,
+    tw_layers_say(m, "  const %%w%d : %s[%d,%d,%d,%d]%s = random %d -1 1\n", m->count,
                   m->s8 ? "s8" : "f32", channels, kernel, kernel, m->c[x],
                   m->s8 ? " quant(scale=0.02, zero=0)" : "", m->count);
     int y = tw_layers_begin(m, m->h[x], m->w[x], channels);

@@ -103,42 +103,84 @@ static void test_table(void **state)
     "  %y : s8[1,14,14,10] quant(scale=0.5, zero=1) = FullyConnected (%c, %u)\n"                   \
     "  output %y\n}\n"
 
-/* The flash of a plan, and how many of its three steps have packed weights. */
-static uint32_t flash_of(const char *text, const char *backends, int *packed)
+/* Its last step runs when the largest tensor is gone. */
+#define LATE(low, high)                                                                            \
+    "graph \"g\" {\n  input %x : s8[1,64,64,8] quant(scale=0.05, zero=-3)\n"                       \
+    "  const %w : s8[16,512] quant(scale=0.1, zero=0) = random 2 " low " " high "\n"               \
+    "  %p : s8[1,8,8,8] quant(scale=0.05, zero=-3) = MaxPool (%x) {kernel=[8,8], stride=[8,8]}\n"  \
+    "  %r : s8[1,8,8,8] quant(scale=0.05, zero=-3) = Sub (%p, %p)\n"                               \
+    "  %f : s8[1,512] quant(scale=0.05, zero=-3) = Reshape (%r) {shape=[1,512]}\n"                 \
+    "  %y : s8[1,16] quant(scale=0.5, zero=1) = FullyConnected (%f, %w)\n"                         \
+    "  output %y\n}\n"
+
+/* Compile; how many of the plan's three steps have packed weights, its flash and its fast memory. */
+typedef struct tw_sized {
+    int packed;
+    uint32_t flash, memory, least;
+} tw_sized;
+
+static tw_sized sizes_of(const char *text, const tw_compile_options *options)
 {
-    tw_compile_options options;
     tw_compiled compiled;
-    tw_compile_options_default(&options);
-    options.backends = backends;
-    tw_test_compile(text, &options, &compiled);
+    tw_test_compile(text, options, &compiled);
     assert_int_equal(compiled.report.step_count, 3);
-    *packed = 0;
+    tw_sized sizes = {0, (uint32_t)compiled.report.flash.total, compiled.report.memory.total,
+                      compiled.report.smallest_budget};
     for (int i = 0; i < 3; i++)
-        *packed += (compiled.report.steps[i].kernel & 255u) == TW_SIG_s8w4;
-    uint32_t bytes = (uint32_t)compiled.report.flash.total;
+        sizes.packed += (compiled.report.steps[i].kernel & 255u) == TW_SIG_s8w4;
     tw_compiled_free(&compiled);
-    return bytes;
+    return sizes;
 }
 
 static void test_flash(void **state)
 {
     (void)state;
-    int packed;
     const uint32_t weights = 3 * 3 * 8 + 64 * 3 * 3 * 8 + 10 * 64;
-    uint32_t all = flash_of(NETWORK("-100", "100"), NULL, &packed);
-    assert_int_equal(packed, 0);
-    uint32_t half = flash_of(NETWORK("-8", "8"), NULL, &packed);
-    assert_int_equal(packed, 3);
-    printf("flash %u, packed %u, of %u weights\n", all, half, weights);
-    assert_true(half + weights / 2 <= all + 3 * (sizeof(tw_packed_head) + 32));
+    tw_compile_options options;
+    tw_compile_options_default(&options);
+    tw_sized all = sizes_of(NETWORK("-100", "100"), &options);
+    assert_int_equal(all.packed, 0);
+    tw_sized half = sizes_of(NETWORK("-8", "8"), &options);
+    assert_int_equal(half.packed, 3);
+    printf("flash %u, packed %u, of %u weights\n", all.flash, half.flash, weights);
+    assert_true(half.flash + weights / 2 <= all.flash + 3 * (sizeof(tw_packed_head) + 32));
     /* The library's kernels read int8. */
-    flash_of(NETWORK("-8", "8"), "cmsis-nn:m55", &packed);
-    assert_int_equal(packed, 0);
+    options.backends = "cmsis-nn:m55";
+    assert_int_equal(sizes_of(NETWORK("-8", "8"), &options).packed, 0);
+}
+
+/* Packing never decides what fits: what it costs is taken from what is left of the budget, or not at all. */
+static void test_budget(void **state)
+{
+    (void)state;
+    tw_compile_options options;
+    tw_compile_options_default(&options);
+    tw_sized plain = sizes_of(NETWORK("-100", "100"), &options);
+    tw_sized packed = sizes_of(NETWORK("-8", "8"), &options);
+    assert_int_equal(packed.least, plain.least);
+    options.memories.fast.bounded = true;
+    for (int part = 0; part <= 8; part++) {
+        uint32_t budget = plain.least + (packed.memory - plain.least) / 8 * (uint32_t)part;
+        options.memories.fast.bytes = part < 8 ? budget : packed.memory;
+        tw_sized within = sizes_of(NETWORK("-8", "8"), &options);
+        assert_true(within.memory <= options.memories.fast.bytes);
+        assert_true(part < 8 || within.packed == 3);
+    }
+    tw_compile_options_default(&options);
+    for (tw_prefer prefer = TW_PREFER_MEMORY; prefer <= TW_PREFER_SPEED; prefer++) {
+        options.prefer = prefer;
+        plain = sizes_of(NETWORK("-100", "100"), &options);
+        assert_int_equal(sizes_of(NETWORK("-8", "8"), &options).memory, plain.memory);
+        plain = sizes_of(LATE("-100", "100"), &options);
+        packed = sizes_of(LATE("-8", "8"), &options);
+        assert_int_equal(packed.memory, plain.memory);
+        assert_int_equal(packed.packed, prefer == TW_PREFER_MEMORY);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_same), cmocka_unit_test(test_table),
-                                       cmocka_unit_test(test_flash)};
+                                       cmocka_unit_test(test_flash), cmocka_unit_test(test_budget)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
