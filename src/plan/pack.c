@@ -78,7 +78,8 @@ static uint64_t bytes_of(const tw_schedule *s)
 static int more_saved(const void *a, const void *b)
 {
     const tw_packable *p = a, *q = b;
-    return p->saved != q->saved ? (p->saved < q->saved ? 1 : -1) : (p->step > q->step) - (p->step < q->step);
+    return p->saved != q->saved ? (p->saved < q->saved ? 1 : -1)
+                                : (p->step > q->step) - (p->step < q->step);
 }
 
 /* One after the other, what saves most first. */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "import/onnx/onnx.h"
+#include "import/weight.h"
 
 enum { WINDOW_LIMIT = 1 << 24 }; /* beyond any extent that is useful; keeps sums in range */
 
@@ -115,31 +116,6 @@ static bool check_channels(tw_onnx_node *n, const tw_shape *x, const tw_shape *w
     return true;
 }
 
-/* [O, 1, k..] to [k.., O]. */
-static tw_value *depthwise_weight(tw_builder *b, tw_value *w)
-{
-    int rank = w->shape.rank;
-    int64_t perm[TW_MAX_RANK] = {0}, dim[TW_MAX_RANK] = {0};
-    for (int i = 0; i < rank - 2; i++) {
-        perm[i] = i + 2;
-        dim[i] = w->shape.dim[i + 2];
-    }
-    perm[rank - 2] = 0;
-    perm[rank - 1] = 1;
-    dim[rank - 2] = w->shape.dim[0];
-    return tw_build_weight(b, w, perm, rank - 1, dim);
-}
-
-/* [O, C/group, k..] to [O, k.., C/group]. */
-static tw_value *conv_weight(tw_builder *b, tw_value *w)
-{
-    int rank = w->shape.rank;
-    int64_t perm[TW_MAX_RANK] = {0};
-    for (int i = 1; i < rank; i++)
-        perm[i] = i + 1 < rank ? i + 1 : 1;
-    return tw_build_weight(b, w, perm, 0, NULL);
-}
-
 tw_value *tw_onnx_conv(tw_onnx_node *n, tw_value *x, tw_value *w, tw_value *bias)
 {
     if (!x || !w)
@@ -153,8 +129,9 @@ tw_value *tw_onnx_conv(tw_onnx_node *n, tw_value *x, tw_value *w, tw_value *bias
         return NULL;
     bool depthwise = group > 1 && group == x->shape.dim[1] && win.spatial < 3;
     const char *op = win.spatial == 3 ? "Conv3d" : depthwise ? "DepthwiseConv" : "Conv";
-    tw_value *in[] = {tw_build_channels_last(n->b, x),
-                      depthwise ? depthwise_weight(n->b, w) : conv_weight(n->b, w), bias};
+    tw_value *in[] = {
+        tw_build_channels_last(n->b, x),
+        depthwise ? tw_build_depthwise_weight(n->b, w) : tw_build_conv_weight(n->b, w), bias};
     tw_setting settings[] = {tw_set_ints("stride", win.spatial, win.stride),
                              tw_set_ints("dilation", win.spatial, win.dilation),
                              tw_set_ints("pad_begin", win.spatial, win.begin),

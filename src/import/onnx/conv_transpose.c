@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "import/onnx/onnx.h"
+#include "import/weight.h"
 
 /* The outputs of each spatial axis, without pads: full; what is taken away in front, and the extent. */
 typedef struct tw_transposed {
@@ -97,31 +98,6 @@ static bool read_transposed(tw_onnx_node *n, const tw_shape *x, const int64_t *k
     return true;
 }
 
-/* [C, O/group, k..] to [O, k.., C/group]. */
-static tw_value *transposed_weight(tw_builder *b, tw_value *w, int64_t group)
-{
-    const int rank = w->shape.rank;
-    int64_t perm[TW_MAX_RANK] = {0}, dim[TW_MAX_RANK] = {0};
-    if (group == 1) {
-        for (int i = 0; i < rank - 1; i++)
-            perm[i] = i + 1;
-        return tw_build_weight(b, w, perm, 0, NULL);
-    }
-    for (int i = 0; i <= rank; i++) /* the groups as an axis of their own, in front */
-        dim[i] = i == 0 ? group : i == 1 ? w->shape.dim[0] / group : w->shape.dim[i - 1];
-    w = tw_build_reshape(b, w, rank + 1, dim);
-    for (int i = 1; i < rank; i++)
-        perm[i] = i + 1;
-    perm[rank] = 1;
-    w = tw_build_transpose(b, w, rank + 1, perm);
-    if (!w)
-        return NULL;
-    dim[0] = (int64_t)w->shape.dim[0] * w->shape.dim[1];
-    for (int i = 1; i < rank; i++)
-        dim[i] = w->shape.dim[i + 1];
-    return tw_build_reshape(b, w, rank, dim);
-}
-
 static bool check_channels(tw_onnx_node *n, const tw_shape *x, const tw_shape *w, int64_t group)
 {
     if (w->rank != x->rank || x->rank < 3)
@@ -142,7 +118,8 @@ bool tw_onnx_op_conv_transpose(tw_onnx_node *n)
     if (!check_channels(n, &x->shape, &w->shape, group) ||
         !read_transposed(n, &x->shape, kernel, &t))
         return false;
-    tw_value *in[] = {tw_build_channels_last(n->b, x), transposed_weight(n->b, w, group), bias};
+    tw_value *in[] = {tw_build_channels_last(n->b, x), tw_build_transposed_weight(n->b, w, group),
+                      bias};
     const tw_setting settings[] = {tw_set_ints("stride", t.window.spatial, t.window.stride),
                                    tw_set_ints("dilation", t.window.spatial, t.window.dilation),
                                    tw_set_ints("pad_begin", t.window.spatial, t.window.begin),

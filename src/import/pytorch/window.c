@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "import/pytorch/torch.h"
+#include "import/weight.h"
 
 enum { WINDOW_LIMIT = 1 << 24 };
 
@@ -44,56 +45,6 @@ static tw_value *back(tw_torch_call *c, tw_value *y, bool added)
 
 /* --- convolution ------------------------------------------------------------------------------- */
 
-/* [O, 1, k..] to [k.., O]. */
-static tw_value *depthwise_weight(tw_builder *b, tw_value *w)
-{
-    const int rank = w->shape.rank;
-    int64_t perm[TW_MAX_RANK] = {0}, dim[TW_MAX_RANK] = {0};
-    for (int i = 0; i < rank - 2; i++) {
-        perm[i] = i + 2;
-        dim[i] = w->shape.dim[i + 2];
-    }
-    perm[rank - 2] = 0;
-    perm[rank - 1] = 1;
-    dim[rank - 2] = w->shape.dim[0];
-    return tw_build_weight(b, w, perm, rank - 1, dim);
-}
-
-/* [O, C/group, k..] to [O, k.., C/group]. */
-static tw_value *conv_weight(tw_builder *b, tw_value *w)
-{
-    const int rank = w->shape.rank;
-    int64_t perm[TW_MAX_RANK] = {0};
-    for (int i = 1; i < rank; i++)
-        perm[i] = i + 1 < rank ? i + 1 : 1;
-    return tw_build_weight(b, w, perm, 0, NULL);
-}
-
-/* [C, O/group, k..] to [O, k.., C/group]. */
-static tw_value *transposed_weight(tw_builder *b, tw_value *w, int64_t group)
-{
-    const int rank = w->shape.rank;
-    int64_t perm[TW_MAX_RANK] = {0}, dim[TW_MAX_RANK] = {0};
-    if (group == 1) {
-        for (int i = 0; i < rank - 1; i++)
-            perm[i] = i + 1;
-        return tw_build_weight(b, w, perm, 0, NULL);
-    }
-    for (int i = 0; i <= rank; i++) /* the groups as an axis of their own, in front */
-        dim[i] = i == 0 ? group : i == 1 ? w->shape.dim[0] / group : w->shape.dim[i - 1];
-    w = tw_build_reshape(b, w, rank + 1, dim);
-    for (int i = 1; i < rank; i++)
-        perm[i] = i + 1;
-    perm[rank] = 1;
-    w = tw_build_transpose(b, w, rank + 1, perm);
-    if (!w)
-        return NULL;
-    dim[0] = (int64_t)w->shape.dim[0] * w->shape.dim[1];
-    for (int i = 1; i < rank; i++)
-        dim[i] = w->shape.dim[i + 1];
-    return tw_build_reshape(b, w, rank, dim);
-}
-
 static bool check_channels(tw_torch_call *c, const tw_shape *x, const tw_shape *w,
                            const tw_value *bias, int64_t group, bool transposed)
 {
@@ -117,9 +68,10 @@ static tw_value *forward_conv(tw_torch_call *c, tw_value *const operand[3],
                               const tw_torch_window *w, int64_t group)
 {
     const bool depthwise = group > 1 && group == operand[0]->shape.dim[1] && w->spatial < 3;
-    tw_value *in[] = {
-        tw_build_channels_last(c->b, operand[0]),
-        depthwise ? depthwise_weight(c->b, operand[1]) : conv_weight(c->b, operand[1]), operand[2]};
+    tw_value *in[] = {tw_build_channels_last(c->b, operand[0]),
+                      depthwise ? tw_build_depthwise_weight(c->b, operand[1])
+                                : tw_build_conv_weight(c->b, operand[1]),
+                      operand[2]};
     tw_setting settings[] = {tw_set_ints("stride", w->spatial, w->stride),
                              tw_set_ints("dilation", w->spatial, w->dilation),
                              tw_set_ints("pad_begin", w->spatial, w->begin),
@@ -139,7 +91,7 @@ static tw_value *transposed_conv(tw_torch_call *c, tw_value *const operand[3],
                                  const tw_torch_window *w, int64_t group)
 {
     tw_value *in[] = {tw_build_channels_last(c->b, operand[0]),
-                      transposed_weight(c->b, operand[1], group), operand[2]};
+                      tw_build_transposed_weight(c->b, operand[1], group), operand[2]};
     int64_t end[3], added[3];
     for (int i = 0; i < w->spatial; i++) {
         /* what is added beyond the pads cuts less off */
