@@ -9,13 +9,17 @@
 #include "output.h"
 #include "streaming.h"
 
-/* NAME:1x3x224x224, or the extents alone for the first input. */
+/* NAME:1x3x224x224, NAME:none, or the extents alone for the first input. */
 static bool parse_shape(tw_cli *cli, const char *text, tw_input_shape *shape)
 {
     const char *colon = strrchr(text, ':');
     const char *at = colon ? colon + 1 : text;
     *shape =
         (tw_input_shape){.name = tw_strndup(cli->arena, text, colon ? (size_t)(colon - text) : 0)};
+    if (colon && strcmp(at, "none") == 0) {
+        shape->rank = -1;
+        return true;
+    }
     for (;;) {
         char *end;
         unsigned long extent = strtoul(at, &end, 10);

@@ -68,7 +68,7 @@ typedef enum tw_prefer {
 /* An extent for every axis of an input that the model leaves open. */
 typedef struct tw_input_shape {
     const char *name; /* null or empty: the first input */
-    int rank;
+    int rank;         /* -1: nothing is in it, of an optional (or a sequence) */
     int32_t dim[TW_MAX_RANK];
 } tw_input_shape;
 
@@ -77,7 +77,7 @@ typedef struct tw_input_shape {
 typedef struct tw_offered_input {
     const char *name; /* one that the model does not have: the input at this entry's position */
     tw_dtype dtype;
-    int rank;
+    int rank; /* -1: nothing is in it */
     int32_t dim[TW_MAX_RANK];
     const void *data; /* dense, little-endian; must live until tw_compiled_free. Null: it is never
                          taken, only its extents are, where the model leaves them open */

@@ -76,6 +76,17 @@ tw_import_options tw_import_options_of(const tw_compile_options *options)
                                .signature = options->signature};
 }
 
+/* Inputs that may hold nothing, ONNX models alone have. */
+static bool has_no_nothing(const tw_import_options *options, const char *format, tw_diag *diag)
+{
+    for (int i = 0; options && i < options->input_shape_count; i++)
+        if (options->input_shapes[i].rank < 0 && strcmp(format, "onnx") != 0)
+            return tw_fail(diag, TW_CODE_USAGE, NULL, NULL,
+                           "'%.100s' is to hold nothing; only optional inputs of ONNX models can",
+                           options->input_shapes[i].name ? options->input_shapes[i].name : "");
+    return true;
+}
+
 tw_graph *tw_import_bytes(tw_arena *arena, const void *data, size_t bytes, const char *path,
                           const tw_import_options *options, const char **format, tw_diag *diag)
 {
@@ -91,6 +102,8 @@ tw_graph *tw_import_bytes(tw_arena *arena, const void *data, size_t bytes, const
             continue;
         if (format)
             *format = importers[i].name;
+        if (!has_no_nothing(options, importers[i].name, diag))
+            return NULL;
         tw_graph *graph = importers[i].import(arena, data, bytes, path, options, diag);
         return graph && (!options || tw_fixed_inputs_found(graph, options, diag)) ? graph : NULL;
     }

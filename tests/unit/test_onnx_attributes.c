@@ -253,12 +253,12 @@ static bool is_imported(const char *op)
     return false;
 }
 
-/* Branches and tensors as attributes cannot stand in a text; test_onnx_bodies and exported models have
- * them. */
+/* Branches, tensors and types as attributes cannot stand in a text; test_onnx_bodies, test_onnx_suite and
+ * exported models have them. */
 static bool has_parts(const tw_schema *s)
 {
     for (int i = 0; i < s->attribute_count; i++)
-        if (s->attributes[i].type == 'g' || s->attributes[i].type == 't')
+        if (strchr("gto", s->attributes[i].type))
             return true;
     return false;
 }

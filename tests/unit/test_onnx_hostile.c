@@ -326,8 +326,8 @@ static void unknown_operators(void **state)
     tw_onnx_write_real(&w, "axis", 1);
     refused(tw_onnx_write_end(&w), TW_CODE_FAILED, "y", "Flatten", "wrong kind");
     w = with_input();
-    tw_onnx_write_node(&w, "Optional", "x", "y");
-    refused(tw_onnx_write_end(&w), TW_CODE_UNSUPPORTED, "y", "Optional", "not supported");
+    tw_onnx_write_node(&w, "StringNormalizer", "x", "y");
+    refused(tw_onnx_write_end(&w), TW_CODE_UNSUPPORTED, "y", "StringNormalizer", "not supported");
     w = tw_onnx_write(arena, 29);
     tw_onnx_write_input(&w, "x", ONNX_FLOAT, 4, four);
     tw_onnx_write_output(&w, "x", ONNX_FLOAT);

@@ -21,7 +21,7 @@
 #include "host/compare.h"
 #include "host/session.h"
 #include "import/wire.h"
-#include "import/tensor_file.h"
+#include "import/onnx/tensor.h"
 #include "onnx.pb-c.h"
 #include "support/archive.h"
 #include "support/onnx_model.h"
@@ -53,21 +53,70 @@ static bool file_exists(const char *path)
     return f != NULL;
 }
 
+static const Tw__Onnx__Graph *read_graph(tw_test *t, const char *folder);
+
+static void fail_to_read(tw_test *t, const char *what, const tw_diag *diag)
+{
+    t->readable = false;
+    snprintf(t->why, sizeof t->why, "%s: %s", what, diag->message);
+    snprintf(t->reason, sizeof t->reason, "%s", diag->message);
+}
+
+/* Tensors of a sequence or an optional, as the model has inputs or outputs of their own for them: a
+ * sequence's are NAME.0 and on. */
+static void read_parts(tw_test *t, const char *path, const char *name, tw_tensor_data *tensors,
+                       int *count)
+{
+    void *data;
+    size_t bytes;
+    tw_diag diag = {0};
+    tw_onnx_files none = {.arena = t->arena};
+    const Tw__Onnx__Held *held = NULL;
+    if (tw_read_file(t->arena, path, INT32_MAX, &data, &bytes, &diag))
+        held = (const Tw__Onnx__Held *)tw_wire_unpack(&tw__onnx__held__descriptor, "held", data,
+                                                      bytes, t->arena, &diag);
+    if (!held)
+        fail_to_read(t, name, &diag);
+    held = held && held->sequence ? held->sequence : held;
+    for (size_t i = 0; held && i < held->n_tensors && *count < MOST; i++) {
+        tw_tensor_data *to = &tensors[(*count)++];
+        if (!tw_onnx_tensor(&none, held->tensors[i], to, &diag))
+            fail_to_read(t, name, &diag);
+        to->name = tw_format(t->arena, "%s.%zu", name, i);
+    }
+}
+
 /* test_data_set_0/KIND_0.pb and on. */
 static int read_tensors(tw_test *t, const char *kind, tw_tensor_data *tensors)
 {
+    const Tw__Onnx__Graph *g = read_graph(t, t->folder);
+    const bool in = strcmp(kind, "input") == 0;
     int count = 0;
-    for (; count < MOST; count++) {
+    for (int file = 0; count < MOST; file++) {
         tw_diag diag = {0};
         const char *path =
-            tw_format(t->arena, "%s/test_data_set_0/%s_%d.pb", t->folder, kind, count);
+            tw_format(t->arena, "%s/test_data_set_0/%s_%d.pb", t->folder, kind, file);
+        const size_t values = !g ? 0 : in ? g->n_input : g->n_output;
+        const Tw__Onnx__ValueInfo *info = (size_t)file >= values ? NULL
+                                          : in                   ? g->input[file]
+                                                                 : g->output[file];
+        const Tw__Onnx__Type *type = info ? info->type : NULL;
+        const bool optional = type && type->optional_type;
         if (!file_exists(path))
             break;
-        if (!tw_tensor_read(t->arena, path, NULL, &tensors[count], &diag)) {
-            t->readable = false;
-            snprintf(t->why, sizeof t->why, "%s %d: %s", kind, count, diag.message);
-            snprintf(t->reason, sizeof t->reason, "%s", diag.message);
+        type = optional ? type->optional_type->elem_type : type;
+        if (optional || (type && type->sequence_type)) {
+            const int before = count;
+            read_parts(t, path, info->name, tensors, &count);
+            if (count == before && in) /* nothing is in it */
+                tensors[count++] = (tw_tensor_data){.name = info->name, .shape.rank = -1};
+            else if (type && !type->sequence_type)
+                tensors[before].name = info->name;
+            continue;
         }
+        if (!tw_tensor_read(t->arena, path, NULL, &tensors[count], &diag))
+            fail_to_read(t, tw_format(t->arena, "%s %d", kind, file), &diag);
+        count++;
     }
     return count;
 }

@@ -63,7 +63,18 @@ static tw_value *carry_in(tw_onnx *o, tw_onnx_body *to, const tw_onnx_body *from
     return tw_onnx_body_take(o, to, carry_in(o, to->around, from, value));
 }
 
+tw_value *tw_onnx_carried(tw_onnx *o, const tw_onnx_body *from, tw_value *value)
+{
+    const tw_onnx_sequence *sequence = tw_onnx_sequence_of(o, value);
+    if (!sequence || o->body == from)
+        return carry_in(o, o->body, from, value);
+    tw_value **v = tw_alloc_array(o->b.arena, (size_t)sequence->count + 2, sizeof *v);
+    for (int i = 0; i < sequence->count; i++)
+        v[i] = carry_in(o, o->body, from, sequence->v[i]);
+    return tw_onnx_make_sequence(o, v, sequence->count);
+}
+
 tw_value *tw_onnx_value_of(tw_onnx *o, const tw_onnx_binding *binding)
 {
-    return binding->value ? carry_in(o, o->body, binding->body, binding->value) : NULL;
+    return binding->value ? tw_onnx_carried(o, binding->body, binding->value) : NULL;
 }

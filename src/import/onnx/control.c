@@ -67,6 +67,11 @@ static bool make_branch(tw_onnx_node *n, const Tw__Onnx__Graph *graph, tw_onnx_b
     bool ok = tw_onnx_graph_here(n, graph, NULL, 0, out, n->out_count);
     for (int i = 0; ok && i < n->out_count; i++) {
         ok = out[i] != NULL;
+        if (ok && tw_onnx_sequence_of(n->onnx, out[i]))
+            ok = TW_ONNX_UNSUPPORTED(n,
+                                     "its result %d is a sequence or an optional, and its "
+                                     "condition is computed while the network runs",
+                                     i);
         if (ok)
             tw_graph_output(body->graph, out[i]);
     }
@@ -85,6 +90,17 @@ static bool is_branch(tw_onnx_node *n, const Tw__Onnx__Attribute *a)
                         n->out_count);
 }
 
+/* Does a branch give a sequence or an optional? */
+static bool gives_lists(const Tw__Onnx__Graph *g, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const Tw__Onnx__Type *type = g->output[i]->type;
+        if (type && (type->sequence_type || type->optional_type))
+            return true;
+    }
+    return false;
+}
+
 bool tw_onnx_op_if(tw_onnx_node *n)
 {
     tw_value *condition = n->in[0];
@@ -94,7 +110,9 @@ bool tw_onnx_op_if(tw_onnx_node *n)
         return false;
     if (tw_shape_elements(&condition->shape) != 1)
         return TW_ONNX_FAIL(n, "the condition must be one element");
-    if (tw_build_fixed(n->b, condition))
+    /* What sequences are made of is fixed here. */
+    const bool lists = gives_lists(yes->g, n->out_count) || gives_lists(no->g, n->out_count);
+    if (lists ? tw_build_constant(n->b, condition) : tw_build_fixed(n->b, condition))
         return tw_onnx_graph_here(n, tw_constant_at(condition, 0) != 0 ? yes->g : no->g, NULL, 0,
                                   n->out, n->out_count);
     pair *p = tw_alloc(n->b->arena, sizeof *p);
@@ -115,6 +133,7 @@ typedef struct tw_onnx_loop {
     tw_onnx_node *n;
     const Tw__Onnx__Graph *graph;
     bool counts;      /* Loop: the body is given the number of the round and the condition */
+    bool fixes;       /* the number of rounds fixes shapes, or what sequences are made of */
     tw_value *begun;  /* the condition at first; null: true */
     tw_value *trips;  /* rounds at most, computed while the network runs; or null */
     int64_t most;     /* rounds at most; -1: not known */
@@ -171,6 +190,8 @@ static bool stack_rows(const loop *l, tw_value *const *rows, int64_t count, int 
     tw_value **parts = tw_alloc_array(b->arena, (size_t)count + 1, sizeof *parts);
     const int axis = l->out_axis ? l->out_axis[which] : 0;
     for (int64_t r = 0; r < count; r++) {
+        if (tw_onnx_sequence_of(l->n->onnx, rows[r * l->stacked + which]))
+            return TW_ONNX_UNSUPPORTED(l->n, "stacked result %d is a sequence", which);
         const int64_t to = l->out_reverse && l->out_reverse[which] ? count - 1 - r : r;
         parts[to] = with_axis(b, rows[r * l->stacked + which], axis);
         if (!parts[to])
@@ -201,8 +222,10 @@ static bool unroll(const loop *l, bool *known)
         tw_value **out = tw_alloc_array(b->arena, l->graph->n_output + 1, sizeof *out);
         tw_value **read = tw_alloc_array(b->arena, (size_t)l->rows + 1, sizeof *read);
         if (condition &&
-            !(*known = l->stacked ? tw_build_constant(b, condition) : tw_build_fixed(b, condition)))
+            !(*known = l->fixes ? tw_build_constant(b, condition) : tw_build_fixed(b, condition)))
             return true;
+        if (condition && tw_shape_elements(&condition->shape) != 1)
+            return TW_ONNX_FAIL(n, "the condition must be one element");
         if (condition && tw_constant_at(condition, 0) == 0)
             break;
         for (int i = 0; i < l->rows; i++)
@@ -375,6 +398,12 @@ static bool make_while(const loop *l)
     tw_onnx_node *n = l->n;
     pair *p = tw_alloc(n->b->arena, sizeof *p);
     tw_loop_attributes attributes = {0};
+    for (int i = 0; i < l->states; i++)
+        if (tw_onnx_sequence_of(n->onnx, l->state[i]))
+            return TW_ONNX_UNSUPPORTED(n,
+                                       "sequence %d goes round, and how often is not known; trip "
+                                       "count and condition must be constant, and the rounds few",
+                                       i);
     tw_value *first = round_number(n->b, 0);
     tw_value *begun = l->begun ? l->begun : tw_build_scalar(n->b, TW_BOOL, 1);
     if (l->most > 0 && l->most <= INT32_MAX)
@@ -431,14 +460,17 @@ bool tw_onnx_op_loop(tw_onnx_node *n)
     l.stacked = outputs - 1 - l.states;
     l.begun = tw_onnx_in(n, 1);
     l.state = n->in + 2;
-    for (int i = 0; i < l.states; i++)
+    l.fixes = l.stacked > 0;
+    for (int i = 0; i < l.states; i++) {
         if (!tw_onnx_need(n, 2 + i))
             return false;
+        l.fixes = l.fixes || tw_onnx_sequence_of(n->onnx, l.state[i]);
+    }
     if ((trips && tw_shape_elements(&trips->shape) != 1) ||
         (l.begun && (l.begun->shape.dtype != TW_BOOL || tw_shape_elements(&l.begun->shape) != 1)))
         return TW_ONNX_FAIL(n, "the trip count and the condition must be one element each");
     /* A count that fixes extents is fixed here. */
-    if (trips && (l.stacked ? tw_build_constant(n->b, trips) : tw_build_fixed(n->b, trips)))
+    if (trips && (l.fixes ? tw_build_constant(n->b, trips) : tw_build_fixed(n->b, trips)))
         l.most = tw_build_int_at(trips, 0);
     else
         l.trips = trips;
@@ -548,6 +580,7 @@ bool tw_onnx_op_scan(tw_onnx_node *n)
     if ((int)l.graph->n_output < l.states || n->out_count > (int)l.graph->n_output)
         return TW_ONNX_FAIL(n, "the body gives %zu tensors", l.graph->n_output);
     l.stacked = (int)l.graph->n_output - l.states;
+    l.fixes = l.stacked > 0;
     for (int i = 0; i < n->in_count; i++)
         if (!tw_onnx_need(n, i))
             return false;

@@ -7,16 +7,19 @@
 static bool refuse_type(tw_onnx *o, const char *name, const Tw__Onnx__Type *type)
 {
     const char *kind = !type                          ? NULL
-                       : type->has_sequence_type      ? "a sequence"
+                       : type->sequence_type          ? "a sequence of sequences"
                        : type->has_map_type           ? "a map"
-                       : type->has_optional_type      ? "an optional"
+                       : type->optional_type          ? "an optional inside another or a sequence"
                        : type->has_sparse_tensor_type ? "a sparse tensor"
                        : type->has_opaque_type        ? "opaque"
                                                       : NULL;
     if (!kind)
         return tw_fail(o->b.diag, TW_CODE_FAILED, name, NULL, "the graph input has no type");
-    return tw_fail(o->b.diag, TW_CODE_UNSUPPORTED, name, NULL,
-                   "the graph input is %s; only tensors are supported", kind);
+    return tw_fail(
+        o->b.diag, TW_CODE_UNSUPPORTED, name, NULL,
+        "the graph input is %s; tensors, sequences of tensors and optionals of either are "
+        "supported",
+        kind);
 }
 
 /* The extent of one axis: as the model fixes it, as the user gives it, as another input's axis of
@@ -49,8 +52,8 @@ static const tw_offered_input *fitting_offer(const tw_onnx *o, const char *name,
                                              const Tw__Onnx__Shape *shape)
 {
     const tw_offered_input *offer = tw_map_get(&o->b.offered, name);
-    if (!offer || !shape)
-        return offer;
+    if (!offer || !shape || offer->rank < 0)
+        return offer && offer->rank >= 0 ? offer : NULL;
     bool fits = (size_t)offer->rank == shape->n_dim;
     for (size_t i = 0; fits && i < shape->n_dim; i++)
         fits = !shape->dim[i]->has_value || shape->dim[i]->value < 0 ||
@@ -71,6 +74,9 @@ static bool import_input(tw_onnx *o, const Tw__Onnx__ValueInfo *info, bool first
         return tw_onnx_refuse_dtype(type->elem_type, what, o->b.diag);
     const tw_input_shape *given = tw_given_shape(o->b.options, binding->name, first);
     const tw_offered_input *offer = given ? NULL : fitting_offer(o, binding->name, type->shape);
+    if (given && given->rank < 0)
+        return tw_fail(o->b.diag, TW_CODE_USAGE, binding->name, NULL,
+                       "the input is no optional; it cannot hold nothing");
     int given_rank = given ? given->rank : offer ? offer->rank : -1;
     const int32_t *given_dim = given ? given->dim : offer ? offer->dim : NULL;
     if (!type->shape && given_rank < 0)
@@ -106,14 +112,105 @@ static void name_offers(tw_onnx *o, const Tw__Onnx__ValueInfo *const *open, size
     }
 }
 
+/* --- sequences and optionals ------------------------------------------------------------------- */
+
+/* The graph's inputs that have no value yet, one by one: a sequence is as many inputs as shapes or values
+ * are given for its tensors, NAME.0 and on. */
+typedef struct tw_open_inputs {
+    const Tw__Onnx__ValueInfo **info;
+    size_t count;
+    int capacity;
+} tw_open_inputs;
+
+static void add_open(tw_onnx *o, tw_open_inputs *open, const Tw__Onnx__ValueInfo *info)
+{
+    tw_grow(o->b.arena, &open->info, (int)open->count, &open->capacity, sizeof *open->info);
+    open->info[open->count++] = info;
+}
+
+/* Is it said that the optional holds nothing? */
+static bool is_nothing(const tw_onnx *o, const char *name)
+{
+    const tw_input_shape *given = tw_given_shape(o->b.options, name, false);
+    const tw_offered_input *offer = tw_map_get(&o->b.offered, name);
+    return given ? given->rank < 0 : offer && offer->rank < 0;
+}
+
+/* Tensor `i` of the sequence, if something is given for it. */
+static bool add_element(tw_onnx *o, tw_open_inputs *open, const char *sequence, int i,
+                        Tw__Onnx__Type *type)
+{
+    const char *name = tw_format(o->b.arena, "%s.%d", sequence, i);
+    if (!tw_given_shape(o->b.options, name, false) && !tw_map_get(&o->b.offered, name))
+        return false;
+    tw_onnx_binding *binding = tw_onnx_declare(o, name, -1, "a tensor of a graph input");
+    if (!binding)
+        return false;
+    binding->input = true;
+    Tw__Onnx__ValueInfo *info = tw_alloc(o->b.arena, sizeof *info);
+    tw__onnx__value_info__init(info);
+    info->name = tw_strdup(o->b.arena, name);
+    info->type = type;
+    add_open(o, open, info);
+    return true;
+}
+
+static bool open_input(tw_onnx *o, const Tw__Onnx__ValueInfo *info, tw_open_inputs *open)
+{
+    const char *name = tw_onnx_or_empty(info->name);
+    Tw__Onnx__Type *type = info->type;
+    int count = 0;
+    if (type && type->optional_type) {
+        type = type->optional_type->elem_type;
+        if (is_nothing(o, name)) {
+            tw_onnx_name(o, tw_onnx_find(o, name), tw_onnx_make_sequence(o, NULL, -1));
+            return true;
+        }
+    }
+    if (!type || !type->sequence_type) {
+        Tw__Onnx__ValueInfo *inner = tw_copy(o->b.arena, info, sizeof *info);
+        inner->type = type;
+        add_open(o, open, inner);
+        return true;
+    }
+    while (add_element(o, open, name, count, type->sequence_type->elem_type))
+        count++;
+    if (count == 0 && !is_nothing(o, name))
+        tw_warn(o->b.diag, name, NULL,
+                "the input is a sequence, and taken as empty; give the shapes of its tensors with "
+                "--input-shape %.100s.0:..., and on",
+                name);
+    return o->b.diag->code == TW_CODE_OK;
+}
+
+/* The sequences' tensors are there now. */
+static bool bind_sequence(tw_onnx *o, const char *name)
+{
+    tw_onnx_binding *binding = tw_onnx_find(o, name);
+    tw_value **v = NULL;
+    int count = 0, capacity = 0;
+    for (const tw_onnx_binding *one; !binding->value; count++) {
+        one = tw_onnx_find(o, tw_format(o->b.arena, "%s.%d", name, count));
+        if (!one || !one->input || !one->value || !one->value->is_input)
+            break;
+        tw_grow(o->b.arena, &v, count, &capacity, sizeof *v);
+        v[count] = one->value;
+    }
+    if (!binding->value)
+        tw_onnx_name(o, binding, tw_onnx_make_sequence(o, v, count));
+    return true;
+}
+
 bool tw_onnx_import_inputs(tw_onnx *o, const Tw__Onnx__Graph *g)
 {
     /* Inputs with a shape given come first, so that they fix the symbols they share. */
-    const Tw__Onnx__ValueInfo **open = tw_alloc_array(o->b.arena, g->n_input + 1, sizeof *open);
-    size_t count = 0;
+    tw_open_inputs all = {NULL, 0, 0};
     for (size_t i = 0; i < g->n_input; i++)
-        if (!tw_onnx_find(o, tw_onnx_or_empty(g->input[i]->name))->value)
-            open[count++] = g->input[i];
+        if (!tw_onnx_find(o, tw_onnx_or_empty(g->input[i]->name))->value &&
+            !open_input(o, g->input[i], &all))
+            return false;
+    const Tw__Onnx__ValueInfo *const *open = all.info;
+    const size_t count = all.count;
     name_offers(o, open, count);
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < count; i++) {
@@ -125,10 +222,13 @@ bool tw_onnx_import_inputs(tw_onnx *o, const Tw__Onnx__Graph *g)
     }
     for (size_t i = 0; i < count; i++)
         o->b.graph->inputs[i] = tw_onnx_find(o, tw_onnx_or_empty(open[i]->name))->value;
+    for (size_t i = 0; i < g->n_input; i++)
+        bind_sequence(o, tw_onnx_or_empty(g->input[i]->name));
     for (int i = 0; i < o->b.options->input_shape_count; i++) {
         const char *name = tw_onnx_or_empty(o->b.options->input_shapes[i].name);
         const tw_onnx_binding *binding = tw_onnx_find(o, name);
-        if (*name && (!binding || !binding->value || !binding->value->is_input))
+        const bool nothing = binding && binding->value && tw_onnx_sequence_of(o, binding->value);
+        if (*name && !nothing && (!binding || !binding->value || !binding->value->is_input))
             return tw_fail(o->b.diag, TW_CODE_USAGE, NULL, NULL,
                            "a shape is given for '%s', which is not an input of the model", name);
     }

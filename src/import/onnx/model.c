@@ -105,34 +105,29 @@ static bool declare_inputs(tw_onnx *o, const Tw__Onnx__Graph *g)
 
 /* Where the output is declared as a float of 16 bits and was computed as f32, it is stored as declared, and has
  * the name. */
-static tw_value *as_declared(tw_onnx *o, const tw_onnx_binding *binding, tw_dtype declared)
+static tw_value *as_declared(tw_onnx *o, const char *name, tw_value *value, tw_dtype declared)
 {
-    tw_value *value = binding->value;
     if (!tw_onnx_is_widened(declared) || value->shape.dtype != TW_F32)
         return value;
-    o->b.node = binding->name;
+    o->b.node = name;
     tw_value *stored = tw_build_cast(&o->b, value, declared);
     if (stored) {
-        value->name = tw_unique_name(o->b.graph, tw_format(o->b.arena, "%s/f32", binding->name));
-        stored->name = binding->name;
+        value->name = tw_unique_name(o->b.graph, tw_format(o->b.arena, "%s/f32", name));
+        stored->name = name;
     }
     return stored;
 }
 
-static bool import_output(tw_onnx *o, const Tw__Onnx__ValueInfo *info)
+/* One tensor as an output; type: as declared, or null. */
+static bool import_tensor_output(tw_onnx *o, const char *name, tw_value *value,
+                                 const Tw__Onnx__Type *type)
 {
-    const char *name = tw_onnx_or_empty(info->name);
-    const tw_onnx_binding *binding = tw_onnx_find(o, name);
-    if (!binding || !binding->value)
-        return tw_fail(o->b.diag, TW_CODE_FAILED, name, NULL,
-                       "the graph output comes from nowhere: no node has it as an output");
-    int64_t elements =
-        info->type && info->type->tensor_type ? info->type->tensor_type->elem_type : 0;
+    int64_t elements = type && type->tensor_type ? type->tensor_type->elem_type : 0;
     tw_dtype declared = tw_onnx_held_as(elements);
     if (elements != 0 && declared == TW_NO_DTYPE)
         return tw_onnx_refuse_dtype(elements, tw_format(o->b.arena, "graph output '%.256s'", name),
                                     o->b.diag);
-    tw_value *value = as_declared(o, binding, declared);
+    value = as_declared(o, name, value, declared);
     if (!value)
         return false;
     const tw_onnx_narrow *computed = tw_onnx_narrow_of(o, value),
@@ -144,6 +139,44 @@ static bool import_output(tw_onnx *o, const Tw__Onnx__ValueInfo *info)
                        computed ? computed->name : tw_dtype_name(value->shape.dtype));
     tw_graph_output(o->b.graph, value);
     return true;
+}
+
+/* The tensors of a sequence are outputs of their own, NAME.0 and on. */
+static bool import_sequence_output(tw_onnx *o, const char *name, const tw_onnx_sequence *s,
+                                   const Tw__Onnx__Type *type)
+{
+    if (s->count < 1)
+        return tw_fail(o->b.diag, TW_CODE_UNSUPPORTED, name, NULL, "the graph output is %s",
+                       s->count < 0 ? "an optional that holds nothing" : "an empty sequence");
+    for (int i = 0; i < s->count; i++) {
+        o->b.node = tw_unique_name(o->b.graph, tw_format(o->b.arena, "%s.%d", name, i));
+        tw_value *value = tw_build1(&o->b, "Identity", s->v[i], NULL);
+        if (!value)
+            return false;
+        tw_onnx_note_type(o, value, tw_onnx_narrow_of(o, s->v[i]));
+        value->name = o->b.node;
+        if (!import_tensor_output(o, value->name, value, type))
+            return false;
+    }
+    return true;
+}
+
+static bool import_output(tw_onnx *o, const Tw__Onnx__ValueInfo *info)
+{
+    const char *name = tw_onnx_or_empty(info->name);
+    const tw_onnx_binding *binding = tw_onnx_find(o, name);
+    if (!binding || !binding->value)
+        return tw_fail(o->b.diag, TW_CODE_FAILED, name, NULL,
+                       "the graph output comes from nowhere: no node has it as an output");
+    const Tw__Onnx__Type *type = info->type;
+    if (type && type->optional_type)
+        type = type->optional_type->elem_type;
+    const tw_onnx_sequence *sequence = tw_onnx_sequence_of(o, binding->value);
+    if (sequence)
+        return import_sequence_output(o, binding->name, sequence,
+                                      type && type->sequence_type ? type->sequence_type->elem_type
+                                                                  : NULL);
+    return import_tensor_output(o, binding->name, binding->value, type);
 }
 
 static bool import_outputs(tw_onnx *o, const Tw__Onnx__Graph *g)

@@ -53,6 +53,7 @@ struct tw_onnx {
     tw_map symbols;   /* name of an open axis -> its extent (int32_t) */
     tw_map functions; /* "domain/name/overload" -> Tw__Onnx__Function */
     tw_map narrow;    /* address of a value whose type has few bits -> the tw_onnx_narrow */
+    tw_map sequences; /* address of a value that stands for one -> the tw_onnx_sequence */
     tw_map wide;      /* address of a value of 16-bit floats -> its tw_value as f32 */
     tw_onnx_scope *scope;
     tw_onnx_body *body; /* in hand, or null: the network itself */
@@ -83,6 +84,9 @@ const char *tw_onnx_domain(const char *domain);
 
 /* The model's inputs: inputs.c. */
 bool tw_onnx_import_inputs(tw_onnx *o, const Tw__Onnx__Graph *g);
+
+/* The value as the body in hand has it; `from`: the body that it is of. */
+tw_value *tw_onnx_carried(tw_onnx *o, const tw_onnx_body *from, tw_value *value);
 
 /* Begin and end a body: what is built in between is part of it. bodies.c */
 bool tw_onnx_body_begin(tw_onnx_node *n, tw_onnx_body *body);

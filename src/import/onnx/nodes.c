@@ -86,6 +86,14 @@ static bool bind_inputs(tw_onnx *o, tw_onnx_node *n)
                                 "nor an initializer nor the result of a node",
                                 i, name);
         n->in[i] = tw_onnx_value_of(o, binding);
+        if (n->in[i] && tw_onnx_sequence_of(o, n->in[i])) {
+            if (n->row && !(n->row->keeps & LISTS))
+                return TW_ONNX_UNSUPPORTED(
+                    n, "input %d, '%s', is %s; the operator takes tensors", i, name,
+                    tw_onnx_sequence_of(o, n->in[i])->count < 0 ? "an optional that holds nothing"
+                                                                : "a sequence");
+            continue;
+        }
         if (n->row && !(n->row->keeps & KEEPS))
             n->in[i] = tw_build_with_quant(n->b, n->in[i], (tw_quant){0, 0, NULL, NULL});
         if (!n->in[i] || !bind_element_type(o, n, i))
@@ -128,7 +136,10 @@ static bool bind_outputs(tw_onnx *o, tw_onnx_node *n)
         if (!value)
             return TW_ONNX_UNSUPPORTED(n, "its output %d, '%s', is not supported", i,
                                        n->proto->output[i]);
-        bool moved = n->row && n->row->keeps == MOVES && n->in_count && n->in[0] &&
+        const tw_onnx_sequence *sequence = tw_onnx_sequence_of(o, value);
+        if (sequence && is_taken(o, value))
+            value = tw_onnx_make_sequence(o, sequence->v, sequence->count);
+        bool moved = n->row && (n->row->keeps & MOVES) == MOVES && n->in_count && n->in[0] &&
                      n->in[0]->shape.dtype == value->shape.dtype;
         const tw_onnx_narrow *type = tw_onnx_narrow_of(o, moved ? n->in[0] : value);
         if (is_taken(o, value))

@@ -35,7 +35,14 @@ const char *tw_onnx_standard_name(int index);
 
 /* What operators take as it is: quantised integers, which others see as plain ones; floats of 16
  * bits, which others see as f32; floats of few bits, which no other takes. Moves take all. */
-enum { PLAIN = 0, KEEPS = 1, HALVES = 2, CODES = 4, MOVES = KEEPS | HALVES | CODES };
+enum {
+    PLAIN = 0,
+    KEEPS = 1,
+    HALVES = 2,
+    CODES = 4,
+    MOVES = KEEPS | HALVES | CODES,
+    LISTS = 8 /* sequences and optionals, too */
+};
 #define TW_ONNX(domain, Name, function, least_in, most_in, most_out, keeps, becomes, limits)       \
     bool tw_onnx_op_##function(tw_onnx_node *node);
 #include "import/onnx/onnx.def"
@@ -131,6 +138,18 @@ tw_value *tw_onnx_encoded(tw_onnx_node *n, tw_value *x, const tw_onnx_narrow *ty
 /* Floats of 16 bits as f32, which everything computes with. Others stay as they are. */
 tw_value *tw_onnx_widened(tw_onnx *o, tw_value *x);
 bool tw_onnx_is_widened(tw_dtype dtype);
+
+/* A sequence: known while importing, one tensor after the other. count -1: an optional of nothing (one of
+ * something is the thing itself). */
+typedef struct tw_onnx_sequence {
+    int count;
+    tw_value **v;
+} tw_onnx_sequence;
+
+/* A value that stands for a sequence of these (copied), and holds nothing itself: sequences.c */
+tw_value *tw_onnx_make_sequence(tw_onnx *o, tw_value *const *v, int count);
+/* Null for a tensor. */
+const tw_onnx_sequence *tw_onnx_sequence_of(const tw_onnx *o, const tw_value *value);
 
 /* Import the nodes of an attribute's graph here, its inputs being `in`; out: its outputs. */
 bool tw_onnx_graph_here(tw_onnx_node *n, const Tw__Onnx__Graph *graph, tw_value *const *in,

@@ -8,13 +8,9 @@
 
 bool tw_onnx_op_identity(tw_onnx_node *n)
 {
+    if (tw_onnx_sequence_of(n->onnx, n->in[0]))
+        return tw_onnx_bind(n, 0, n->in[0]);
     return tw_onnx_bind(n, 0, tw_build1(n->b, "Identity", n->in[0], NULL));
-}
-
-/* Known while importing: the input is there or it is not. */
-bool tw_onnx_op_optional_has_element(tw_onnx_node *n)
-{
-    return tw_onnx_bind(n, 0, tw_build_scalar(n->b, TW_BOOL, tw_onnx_in(n, 0) != NULL));
 }
 
 /* Dropout does something in training only. Its mask then says that everything was kept. */
