@@ -38,6 +38,47 @@ bool tw_window_transposed(tw_builder *b, const char *op, int64_t x, int64_t exte
     return true;
 }
 
+static tw_value *pool_axes(tw_builder *b, const char *op, tw_value *x, int rank, const tw_window *w)
+{
+    return tw_build1(b, op, x,
+                     TW_SETTINGS(tw_set_ints("kernel", rank, w->kernel),
+                                 tw_set_ints("stride", rank, w->stride),
+                                 tw_set_ints("pad_begin", rank, w->begin),
+                                 tw_set_ints("pad_end", rank, w->end)));
+}
+
+/* Three axes: the slices by themselves, then their pixels side by side. Every window has as many elements
+ * inside as the product of both, so that a mean of means is the mean. */
+tw_value *tw_build_pool(tw_builder *b, const char *op, tw_value *x, int rank, const tw_window *w)
+{
+    if (rank < 3 || !x)
+        return pool_axes(b, op, x, rank, w);
+    const int64_t batch = x->shape.dim[0], depth = x->shape.dim[1], channels = x->shape.dim[4];
+    const tw_window flat = {.kernel = {w->kernel[1], w->kernel[2]},
+                            .stride = {w->stride[1], w->stride[2]},
+                            .begin = {w->begin[1], w->begin[2]},
+                            .end = {w->end[1], w->end[2]}};
+    const tw_window along = {.kernel = {w->kernel[0], 1},
+                             .stride = {w->stride[0], 1},
+                             .begin = {w->begin[0], 0},
+                             .end = {w->end[0], 0}};
+    if (batch * depth > INT32_MAX)
+        return NULL;
+    x = tw_build_reshape(b, x, 4,
+                         (int64_t[]){batch * depth, x->shape.dim[2], x->shape.dim[3], channels});
+    x = pool_axes(b, op, x, 2, &flat);
+    if (!x)
+        return NULL;
+    const int64_t height = x->shape.dim[1], width = x->shape.dim[2];
+    if (height * width > INT32_MAX)
+        return NULL;
+    x = tw_build_reshape(b, x, 4, (int64_t[]){batch, depth, height * width, channels});
+    x = pool_axes(b, op, x, 2, &along);
+    return x ? tw_build_reshape(b, x, 5,
+                                (int64_t[]){batch, x->shape.dim[1], height, width, channels})
+             : NULL;
+}
+
 /* --- strided slices ---------------------------------------------------------------------------- */
 
 /* The specification as it is read: what is taken of each axis of x, and the extents of the result, with

@@ -19,6 +19,9 @@ bool tw_window_pads(tw_builder *b, const char *op, int64_t extent, bool same, tw
 bool tw_window_transposed(tw_builder *b, const char *op, int64_t x, int64_t extent, bool same,
                           tw_window *window, int64_t *added, int i);
 
+/* A pool of x, channels last, over `rank` spatial axes: MaxPool or AveragePool, without dilation. */
+tw_value *tw_build_pool(tw_builder *b, const char *op, tw_value *x, int rank, const tw_window *w);
+
 enum { TW_STRIDED_ENTRIES = 2 * TW_MAX_RANK };
 
 /* A strided slice by TensorFlow's rules: an entry is an axis of x, a new axis, or the ellipsis; bits of the

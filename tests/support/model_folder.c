@@ -108,9 +108,9 @@ static tw_dtype dtype_of(const char *name)
     static const struct {
         const char *name;
         tw_dtype dtype;
-    } types[] = {{"float32", TW_F32}, {"int32", TW_S32}, {"uint32", TW_U32}, {"int64", TW_S64},
-                 {"uint64", TW_U64},  {"int16", TW_S16}, {"uint16", TW_U16}, {"int8", TW_S8},
-                 {"uint8", TW_U8},    {"bool", TW_BOOL}};
+    } types[] = {{"float32", TW_F32}, {"float16", TW_F16}, {"float64", TW_F64}, {"int32", TW_S32},
+                 {"uint32", TW_U32},  {"int64", TW_S64},   {"uint64", TW_U64},  {"int16", TW_S16},
+                 {"uint16", TW_U16},  {"int8", TW_S8},     {"uint8", TW_U8},    {"bool", TW_BOOL}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (strcmp(types[i].name, name) == 0)
             return types[i].dtype;
@@ -181,10 +181,21 @@ void tw_model_folder_read(tw_arena *arena, const char *path, const char *model,
 
 /* ---- running ---- */
 
+/* Of 16 bits: a sign, 5 of the exponent, 10 behind the point. */
+static double half_number(uint16_t bits)
+{
+    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    double value = exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+    if (exponent == 31)
+        value = fraction ? (double)NAN : (double)INFINITY;
+    return bits >> 15 ? -value : value;
+}
+
 static double number(const char *dtype, const uint8_t *at)
 {
     union {
         float f;
+        double e;
         int8_t b;
         int16_t h;
         uint16_t u;
@@ -194,7 +205,10 @@ static double number(const char *dtype, const uint8_t *at)
     } x;
     memcpy(&x, at, element_bytes(dtype));
     switch (dtype[0]) {
-    case 'f': return (double)x.f;
+    case 'f':
+        return element_bytes(dtype) == 2   ? half_number(x.u)
+               : element_bytes(dtype) == 8 ? x.e
+                                           : (double)x.f;
     case 'b': /* false or true, whatever byte says so */ return x.b != 0;
     case 'u':
         return element_bytes(dtype) == 1   ? (double)(uint8_t)x.b

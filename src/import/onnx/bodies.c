@@ -11,20 +11,18 @@ bool tw_onnx_body_begin(tw_onnx_node *n, tw_onnx_body *body)
     if (depth == TW_MAX_DEPTH)
         return TW_ONNX_UNSUPPORTED(n, "more than %d branches and loops inside each other",
                                    TW_MAX_DEPTH);
-    *body = (tw_onnx_body){.around = o->body, .was = o->b.graph, .offered = o->b.offered};
+    *body = (tw_onnx_body){.around = o->body};
     body->graph = tw_graph_new(o->b.arena, n->b->node);
     body->graph->names = o->b.graph->names; /* a name stands for one tensor, wherever it is */
     o->body = body;
-    o->b.graph = body->graph;
-    o->b.offered = (tw_map){NULL, 0, 0}; /* those are inputs of the network */
+    body->was = tw_body_enter(&o->b, body->graph);
     return true;
 }
 
 void tw_onnx_body_end(tw_onnx_node *n)
 {
     tw_onnx *o = n->onnx;
-    o->b.graph = o->body->was;
-    o->b.offered = o->body->offered;
+    tw_body_leave(&o->b, &o->body->was);
     o->body = o->body->around;
 }
 
@@ -42,11 +40,8 @@ tw_value *tw_onnx_body_take(tw_onnx *o, tw_onnx_body *body, tw_value *outer)
     for (int i = 0; i < body->taken; i++)
         if (body->outer[i] == outer)
             return body->inner[i];
-    tw_value *inner = outer->data
-                          ? tw_graph_constant(body->graph, outer->name, outer->shape, outer->data)
-                          : tw_graph_input(body->graph, outer->name, outer->shape);
-    inner->quant = outer->quant;
-    inner->index = outer->index = 1;
+    tw_value *input, *inner = tw_body_value(body->graph, outer, false, &input);
+    outer->index = 1;
     tw_onnx_note_type(o, inner, tw_onnx_narrow_of(o, outer));
     tw_grow(o->b.arena, &body->outer, body->taken, &body->outer_capacity, sizeof *body->outer);
     tw_grow(o->b.arena, &body->inner, body->taken, &body->inner_capacity, sizeof *body->inner);

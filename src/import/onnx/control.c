@@ -3,6 +3,7 @@
  * take what they read from around as inputs. */
 #include <string.h>
 
+#include "import/bodies.h"
 #include "import/onnx/model.h"
 #include "ops/control.h"
 
@@ -12,22 +13,16 @@ enum { MOST_UNROLLED = 2048 /* nodes that come of unrolling */ };
 
 typedef struct tw_onnx_pair {
     tw_onnx_body body[2];
-    tw_value *operand[TW_MAX_NODE_OPERANDS];
-    tw_value *input[2][TW_MAX_NODE_OPERANDS]; /* of the bodies, for operands from `first` on */
-    int operands, first;
+    tw_pair both;
 } pair;
 
-static bool add_operand(tw_onnx_node *n, pair *p, tw_value *outer, tw_value *first,
-                        tw_value *second)
+static pair *new_pair(tw_onnx_node *n, int first)
 {
-    if (p->operands == TW_MAX_NODE_OPERANDS)
-        return TW_ONNX_UNSUPPORTED(n, "more than %d tensors go into its bodies",
-                                   TW_MAX_NODE_OPERANDS);
-    outer->index = 1;
-    p->input[0][p->operands] = first;
-    p->input[1][p->operands] = second;
-    p->operand[p->operands++] = outer;
-    return true;
+    pair *p = tw_alloc(n->b->arena, sizeof *p);
+    p->both.b = n->b;
+    p->both.op = n->op;
+    p->both.first = first;
+    return p;
 }
 
 /* What either body has taken from around, the other takes too. */
@@ -38,23 +33,18 @@ static bool add_taken(tw_onnx_node *n, pair *p)
             tw_onnx_body_take(n->onnx, &p->body[1 - k], p->body[k].outer[i]);
     for (int i = 0; i < p->body[0].taken; i++) {
         tw_value *outer = p->body[0].outer[i];
-        if (!outer->data && !add_operand(n, p, outer, p->body[0].inner[i],
+        if (!outer->data && !tw_pair_add(&p->both, outer, p->body[0].inner[i],
                                          tw_onnx_body_take(n->onnx, &p->body[1], outer)))
             return false;
     }
     return true;
 }
 
-static tw_node *finish(tw_onnx_node *n, pair *p, const char *op, const void *attributes)
+static tw_node *finish(pair *p, const char *op, const void *attributes)
 {
-    tw_graph *body[2] = {p->body[0].graph, p->body[1].graph};
-    for (int k = 0; k < 2; k++) {
-        body[k]->inputs = tw_copy(n->b->arena, p->input[k] + p->first,
-                                  sizeof(tw_value *) * (size_t)(p->operands - p->first));
-        body[k]->input_count = body[k]->input_capacity = p->operands - p->first;
-    }
-    return tw_graph_control(n->b->graph, tw_op_by_name(op), n->b->node, p->operand, p->operands,
-                            body[1]->output_count, NULL, attributes, body, n->b->diag);
+    for (int k = 0; k < 2; k++)
+        p->both.graph[k] = p->body[k].graph;
+    return tw_pair_finish(&p->both, op, attributes);
 }
 
 /* ---- branches ---- */
@@ -115,12 +105,11 @@ bool tw_onnx_op_if(tw_onnx_node *n)
     if (lists ? tw_build_constant(n->b, condition) : tw_build_fixed(n->b, condition))
         return tw_onnx_graph_here(n, tw_constant_at(condition, 0) != 0 ? yes->g : no->g, NULL, 0,
                                   n->out, n->out_count);
-    pair *p = tw_alloc(n->b->arena, sizeof *p);
-    p->first = 1;
+    pair *p = new_pair(n, 1);
     if (!make_branch(n, yes->g, &p->body[0]) || !make_branch(n, no->g, &p->body[1]) ||
-        !add_operand(n, p, condition, NULL, NULL) || !add_taken(n, p))
+        !tw_pair_add(&p->both, condition, NULL, NULL) || !add_taken(n, p))
         return false;
-    tw_node *node = finish(n, p, "If", NULL);
+    tw_node *node = finish(p, "If", NULL);
     for (int i = 0; node && i < n->out_count; i++)
         n->out[i] = node->out[i];
     return node != NULL;
@@ -303,10 +292,10 @@ static bool give(tw_onnx_node *n, tw_value *value, const tw_value *like)
 /* An operand that goes round: an input of either body. */
 static bool carry(const loop *l, pair *p, const char *name, tw_value *outer)
 {
-    const int at = p->operands;
-    if (!add_operand(l->n, p, outer, NULL, NULL))
+    const int at = p->both.operands;
+    if (!tw_pair_add(&p->both, outer, NULL, NULL))
         return false;
-    p->input[1][at] = tw_onnx_body_input(l->n, name, outer);
+    p->both.input[1][at] = tw_onnx_body_input(l->n, name, outer);
     return true;
 }
 
@@ -326,7 +315,7 @@ static bool carry_stack(const loop *l, pair *p, int which, const tw_value *row)
             sizeof *shape.dim * (size_t)(shape.rank - axis));
     shape.dim[axis] = (int32_t)l->most;
     shape.rank++;
-    l->n->b->graph = p->body[1].was;
+    l->n->b->graph = p->body[1].was.graph;
     tw_value *zeros = tw_build_full(l->n->b, shape, 0);
     l->n->b->graph = here;
     return zeros && carry(l, p, "stack", zeros);
@@ -344,7 +333,7 @@ static bool make_round(const loop *l, pair *p, tw_value *first, tw_value *begun)
     for (int i = 0; i < l->states; i++)
         if (!carry(l, p, "state", l->state[i]))
             return false;
-    tw_value **in = p->input[1], *round = in[0];
+    tw_value **in = p->both.input[1], *round = in[0];
     for (int i = 0; i < l->rows; i++)
         if (!(read[i] = read_row(l, p, i, round)))
             return false;
@@ -371,16 +360,16 @@ static bool make_round(const loop *l, pair *p, tw_value *first, tw_value *begun)
 static bool make_condition(const loop *l, pair *p)
 {
     tw_onnx_node *n = l->n;
-    for (int i = 0; i < p->operands; i++)
-        p->input[0][i] = tw_onnx_body_input(n, "carried", p->operand[i]);
-    tw_value *limit = NULL, *more = p->input[0][1];
+    for (int i = 0; i < p->both.operands; i++)
+        p->both.input[0][i] = tw_onnx_body_input(n, "carried", p->both.operand[i]);
+    tw_value *limit = NULL, *more = p->both.input[0][1];
     if (l->trips)
         limit = tw_build_cast(n->b, tw_onnx_body_take(n->onnx, &p->body[0], l->trips), TW_S64);
     else if (l->most >= 0)
         limit = round_number(n->b, l->most);
     if (limit && tw_shape_elements(&limit->shape) == 1)
         limit = tw_build_reshape(n->b, limit, 0, NULL);
-    tw_value *counted = limit ? tw_build2(n->b, "Less", p->input[0][0], limit, NULL) : NULL;
+    tw_value *counted = limit ? tw_build2(n->b, "Less", p->both.input[0][0], limit, NULL) : NULL;
     if (limit && !counted)
         return false;
     if (counted)
@@ -396,7 +385,7 @@ static bool make_condition(const loop *l, pair *p)
 static bool make_while(const loop *l)
 {
     tw_onnx_node *n = l->n;
-    pair *p = tw_alloc(n->b->arena, sizeof *p);
+    pair *p = new_pair(n, 0);
     tw_loop_attributes attributes = {0};
     for (int i = 0; i < l->states; i++)
         if (tw_onnx_sequence_of(n->onnx, l->state[i]))
@@ -416,7 +405,7 @@ static bool make_while(const loop *l)
         return false;
     ok = make_condition(l, p);
     tw_onnx_body_end(n);
-    tw_node *node = ok && add_taken(n, p) ? finish(n, p, "While", &attributes) : NULL;
+    tw_node *node = ok && add_taken(n, p) ? finish(p, "While", &attributes) : NULL;
     for (int i = 0; node && i < l->states + l->stacked; i++)
         if (!tw_onnx_bind(n, i, node->out[2 + i]))
             return false;

@@ -3,6 +3,7 @@
 #ifndef TW_IMPORT_ONNX_MODEL_H
 #define TW_IMPORT_ONNX_MODEL_H
 
+#include "import/bodies.h"
 #include "import/onnx/onnx.h"
 #include "import/onnx/tensor.h"
 
@@ -15,8 +16,7 @@ typedef struct tw_onnx_body {
     tw_graph *graph;
     tw_value **outer, **inner; /* what was taken from around, and what stands for it */
     int taken, outer_capacity, inner_capacity;
-    tw_graph *was;  /* to come back to */
-    tw_map offered; /* likewise */
+    tw_outside was; /* to come back to */
 } tw_onnx_body;
 
 /* A tensor name of a scope. */

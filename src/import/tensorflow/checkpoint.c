@@ -230,7 +230,7 @@ const tw_tf_stored *tw_tf_checkpoint_find(const tw_tf_checkpoint *checkpoint, co
 tw_value *tw_tf_checkpoint_read(tw_tf_node *n, const tw_tf_stored *stored)
 {
     const tw_tf_checkpoint *c = n->import->checkpoint;
-    tw_dtype dtype = tw_tf_dtype(stored->type);
+    tw_dtype dtype = tw_tf_stored_dtype(stored->type);
     tw_shape shape;
     void *data;
     if (dtype == TW_NO_DTYPE || !stored->fits || stored->rank < 0) {
@@ -263,5 +263,5 @@ tw_value *tw_tf_checkpoint_read(tw_tf_node *n, const tw_tf_stored *stored)
                    stored->key, c->folder, name);
         return NULL;
     }
-    return tw_build_data(n->b, shape, data);
+    return tw_tf_from_stored(n, shape, data);
 }

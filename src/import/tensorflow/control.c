@@ -1,4 +1,5 @@
-/* Calls, branches and loops. What decides them must be known now: a branch is inlined, a loop unrolled. */
+/* Calls, branches and loops. Where what decides them is known a branch is inlined and a loop unrolled;
+ * where it is computed while the network runs they become If and While (bodies.c). */
 #include <string.h>
 
 #include "import/tensorflow/tensorflow.h"
@@ -21,56 +22,77 @@ bool tw_tf_op_call(tw_tf_node *n)
     return call_with(n, tw_tf_function(n, "f"), n->in, n->in_count);
 }
 
-/* Is the value, which must be known now, true? */
-static bool decide(tw_tf_node *n, tw_value *value, const char *what, bool *yes)
+/* Is the value true? Not known: when the network runs. */
+static bool decide(tw_tf_node *n, tw_value *value, const char *what, bool *known, bool *yes)
 {
     if (!value)
         return false;
-    if (!tw_build_known(n->b, value))
-        return TW_TF_UNSUPPORTED(n,
-                                 "%s is computed while the network runs; fix what decides it, with "
-                                 "--constant where it is an input",
-                                 what);
     if (tw_shape_elements(&value->shape) != 1)
         return TW_TF_FAIL(n, "%s must be one element", what);
-    *yes = tw_constant_at(value, 0) != 0;
+    *known = tw_build_known(n->b, value);
+    *yes = *known && tw_constant_at(value, 0) != 0;
     return true;
+}
+
+/* One truth value, as the graph's own If and While take it: numbers are true where they are not 0. */
+static tw_value *as_condition(tw_tf_node *n, tw_value *value)
+{
+    if (value->shape.dtype == TW_BOOL)
+        return value;
+    return tw_build2(n->b, "NotEqual", value, tw_build_scalar(n->b, value->shape.dtype, 0), NULL);
 }
 
 bool tw_tf_op_if(tw_tf_node *n)
 {
-    bool yes;
-    if (!decide(n, tw_tf_in(n, 0), "the condition", &yes))
+    tw_value *condition = tw_tf_in(n, 0);
+    const char *then = tw_tf_function(n, "then_branch"), *other = tw_tf_function(n, "else_branch");
+    bool known, yes;
+    if (!then || !other || !decide(n, condition, "the condition", &known, &yes))
         return false;
-    return call_with(n, tw_tf_function(n, yes ? "then_branch" : "else_branch"), n->in + 1,
-                     n->in_count - 1);
+    if (known)
+        return call_with(n, yes ? then : other, n->in + 1, n->in_count - 1);
+    condition = as_condition(n, condition);
+    return condition && tw_tf_make_if(n, condition, then, other);
+}
+
+/* Round by round while the condition is known; `known` false: it is not, or not for so many rounds. */
+static bool unroll(tw_tf_node *n, const char *cond, const char *body, const tw_tf_item **now,
+                   bool *known)
+{
+    for (int round = 0;; round++) {
+        tw_tf_item *out;
+        int count;
+        bool more;
+        if (!tw_tf_call(n, cond, *now, n->in_count, &out, &count))
+            return false;
+        if (count != 1 || out[0].kind != TW_TF_TENSOR)
+            return TW_TF_FAIL(n, "its condition must be one tensor");
+        if (!decide(n, out[0].value, "the loop's condition", known, &more))
+            return false;
+        *known &= !more || round < TW_TF_ROUNDS;
+        if (!*known || !more)
+            return true;
+        if (!tw_tf_call(n, body, *now, n->in_count, &out, &count))
+            return false;
+        if (count != n->in_count)
+            return TW_TF_FAIL(n, "its body gives %d results for %d variables", count, n->in_count);
+        *now = out;
+    }
 }
 
 bool tw_tf_op_while(tw_tf_node *n)
 {
     const char *cond = tw_tf_function(n, "cond"), *body = tw_tf_function(n, "body");
     const tw_tf_item *now = n->in;
-    bool more = true;
-    for (int round = 0; cond && body; round++) {
-        tw_tf_item *out;
-        int count;
-        if (!tw_tf_call(n, cond, now, n->in_count, &out, &count))
-            return false;
-        if (count != 1 || out[0].kind != TW_TF_TENSOR)
-            return TW_TF_FAIL(n, "its condition must be one tensor");
-        if (!decide(n, out[0].value, "the loop's condition", &more))
-            return false;
-        if (!more)
-            break;
-        if (round == TW_TF_ROUNDS)
-            return TW_TF_UNSUPPORTED(n, "more than %d rounds", TW_TF_ROUNDS);
-        if (!tw_tf_call(n, body, now, n->in_count, &out, &count))
-            return false;
-        if (count != n->in_count)
-            return TW_TF_FAIL(n, "its body gives %d results for %d variables", count, n->in_count);
-        now = out;
+    const tw_tf_variables before = tw_tf_variables_save(n->import);
+    bool known;
+    if (!cond || !body || !unroll(n, cond, body, &now, &known))
+        return false;
+    if (!known) { /* what was unrolled so far is forgotten */
+        tw_tf_variables_restore(n->import, &before);
+        return tw_tf_make_while(n, cond, body);
     }
-    if (!cond || !body || !tw_tf_results(n, n->in_count))
+    if (!tw_tf_results(n, n->in_count))
         return false;
     for (int i = 0; i < n->in_count; i++)
         n->out[i] = now[i];
@@ -79,32 +101,74 @@ bool tw_tf_op_while(tw_tf_node *n)
 
 /* --- TensorFlow 1 ------------------------------------------------------------------------------ */
 
+/* One side is alive; where the data decide both are, and know on which side they are. */
 bool tw_tf_op_switch(tw_tf_node *n)
 {
-    bool yes;
-    if (!decide(n, tw_tf_in(n, 1), "the predicate", &yes))
+    tw_value *condition = tw_tf_in(n, 1);
+    bool known, yes;
+    if (!decide(n, condition, "the predicate", &known, &yes))
         return false;
-    n->out[0] = n->out[1] = (tw_tf_item){.kind = TW_TF_DEAD};
-    return tw_tf_set_item(n, yes, n->in[0]);
+    for (int side = 0; side < 2; side++) {
+        n->out[side] = n->in[0];
+        n->out[side].branch = n->branch;
+        if (known && yes != (side != 0))
+            n->out[side] = (tw_tf_item){.kind = TW_TF_DEAD};
+        if (known)
+            continue;
+        tw_tf_branch *branch = tw_alloc(n->import->scratch, sizeof *branch);
+        *branch =
+            (tw_tf_branch){condition, side != 0, n->branch ? n->branch->depth + 1 : 1, n->branch};
+        n->out[side].branch = branch;
+    }
+    return true;
+}
+
+/* Both sides of one Switch have been computed: the condition chooses between them. */
+static bool merge_sides(tw_tf_node *n, int a, int b)
+{
+    const tw_tf_branch *one = n->in[a].branch, *other = n->in[b].branch;
+    if (!one || !other || one->condition != other->condition || one->side == other->side)
+        return TW_TF_UNSUPPORTED(n,
+                                 "inputs %d and %d are both there: which of them it takes differs "
+                                 "from run to run",
+                                 a, b);
+    const int yes = one->side ? a : b, no = one->side ? b : a;
+    tw_value *condition = one->condition, *x = n->in[yes].value, *y = n->in[no].value;
+    if (n->in[a].kind != TW_TF_TENSOR || n->in[b].kind != TW_TF_TENSOR ||
+        !tw_shape_equal(&x->shape, &y->shape))
+        return TW_TF_UNSUPPORTED(n, "inputs %d and %d differ in kind, shape or type", a, b);
+    if (condition->shape.rank)
+        condition = tw_build_reshape(n->b, condition, 0, NULL);
+    tw_value *in[] = {condition ? as_condition(n, condition) : NULL, x, y};
+    tw_value *which[] = {in[0], tw_build_scalar(n->b, TW_S32, yes),
+                         tw_build_scalar(n->b, TW_S32, no)};
+    if (!in[0] || !tw_tf_set(n, 0, tw_build(n->b, "Where", in, 3, NULL)) ||
+        !tw_tf_set(n, 1, tw_build(n->b, "Where", which, 3, NULL)))
+        return false;
+    n->out[0].branch = n->out[1].branch = one->outer;
+    return true;
 }
 
 bool tw_tf_op_merge(tw_tf_node *n)
 {
-    int alive = -1;
+    int alive[2] = {-1, -1}, count = 0;
     for (int i = 0; i < n->in_count; i++) {
         if (n->in[i].kind == TW_TF_DEAD)
             continue;
-        if (alive >= 0)
-            return TW_TF_UNSUPPORTED(n,
-                                     "inputs %d and %d are both there: which of them it takes "
-                                     "differs from run to run",
-                                     alive, i);
-        alive = i;
+        if (count == 2)
+            return TW_TF_UNSUPPORTED(n, "more than two inputs are there: which of them it takes "
+                                        "differs from run to run");
+        alive[count++] = i;
     }
-    if (alive < 0)
+    if (count == 0)
         return tw_tf_set_item(n, 0, (tw_tf_item){.kind = TW_TF_DEAD});
-    const int64_t index = alive;
-    return tw_tf_set_item(n, 0, n->in[alive]) && tw_tf_set_list(n, 1, NULL, 0, 1, &index);
+    if (count == 2)
+        return merge_sides(n, alive[0], alive[1]);
+    const int64_t index = alive[0];
+    if (!tw_tf_set_item(n, 0, n->in[alive[0]]) || !tw_tf_set_list(n, 1, NULL, 0, 1, &index))
+        return false;
+    n->out[1].branch = n->in[alive[0]].branch;
+    return true;
 }
 
 /* --- lists of tensors -------------------------------------------------------------------------- */

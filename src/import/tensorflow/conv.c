@@ -1,6 +1,7 @@
 /* Convolutions, pools, and what goes by channel. Weights are [kernel.., inputs, outputs] in the file. */
 #include <string.h>
 
+#include "import/resize.h"
 #include "import/tensorflow/tensorflow.h"
 #include "import/window.h"
 
@@ -178,26 +179,43 @@ bool tw_tf_op_conv_3d_transpose(tw_tf_node *n)
 
 /* --- pools ------------------------------------------------------------------------------------- */
 
+/* Kernel and strides: attributes, or the second and the third input. */
+static bool pool_steps(tw_tf_node *n, int rank, bool first, tw_window *w)
+{
+    if (n->in_count < 3)
+        return spatial(n, "ksize", rank, first, w->kernel) &&
+               spatial(n, "strides", rank, first, w->stride);
+    for (int k = 0; k < 2; k++) {
+        tw_tf_ints list;
+        int64_t *to = k ? w->stride : w->kernel;
+        if (!tw_tf_list_in(n, 1 + k, k ? "the strides" : "the window", &list))
+            return false;
+        if (list.count != rank + 2)
+            return TW_TF_FAIL(n, "input %d has %d entries, not %d", 1 + k, list.count, rank + 2);
+        for (int i = 0; i < rank; i++)
+            to[i] = list.v[first ? i + 2 : i + 1];
+        if (list.v[0] != 1 || list.v[first ? 1 : rank + 1] != 1)
+            return TW_TF_UNSUPPORTED(n, "windows along batches or channels");
+    }
+    return true;
+}
+
 /* The row names the one IR operator that it is. */
 bool tw_tf_op_pool(tw_tf_node *n)
 {
     tw_value *x = tw_tf_in(n, 0);
     tw_window window = {.dilation = {1, 1, 1}};
-    tw_setting settings[6];
     bool first;
     if (!x || !tw_tf_channels_first(n, &first))
         return false;
     const int rank = x->shape.rank - 2;
-    if (rank != 2)
-        return TW_TF_UNSUPPORTED(n, "an input of rank %d; 4 is supported", x->shape.rank);
+    if (rank != 2 && rank != 3)
+        return TW_TF_UNSUPPORTED(n, "an input of rank %d; 4 and 5 are supported", x->shape.rank);
     x = tw_tf_to_last(n, x, first);
-    if (!x || !spatial(n, "ksize", rank, first, window.kernel) ||
-        !spatial(n, "strides", rank, first, window.stride) || !pads(n, x, rank, first, &window))
+    if (!x || !pool_steps(n, rank, first, &window) || !pads(n, x, rank, first, &window))
         return false;
-    window_settings(&window, rank, settings);
-    settings[3] = tw_set_ints("kernel", rank, window.kernel);
-    tw_value *y = tw_build1(n->b, n->row->becomes, x, settings);
-    return tw_tf_set(n, 0, tw_tf_from_last(n, y, first));
+    return tw_tf_set(
+        n, 0, tw_tf_from_last(n, tw_build_pool(n->b, n->row->becomes, x, rank, &window), first));
 }
 
 /* --- by channel -------------------------------------------------------------------------------- */
@@ -326,4 +344,27 @@ bool tw_tf_op_resize_bilinear(tw_tf_node *n)
 bool tw_tf_op_resize_nearest(tw_tf_node *n)
 {
     return resize(n, true);
+}
+
+/* Keys' cubic, whose weights TensorFlow takes from a table of 1,024; here they are exact. */
+bool tw_tf_op_resize_bicubic(tw_tf_node *n)
+{
+    tw_value *x = tw_tf_in(n, 0);
+    const bool corners = tw_tf_flag(n, "align_corners"), half = tw_tf_flag(n, "half_pixel_centers");
+    static const int axes[] = {1, 2};
+    tw_tf_ints size;
+    tw_resizing r;
+    if (!x || !tw_tf_list_in(n, 1, "the size", &size))
+        return false;
+    if (x->shape.rank != 4 || size.count != 2)
+        return TW_TF_FAIL(n, "the input has rank %d and the size %d elements", x->shape.rank,
+                          size.count);
+    tw_resizing_begin(&r, &x->shape);
+    r.mode = "cubic";
+    r.coordinates = corners ? "align_corners" : half ? "half_pixel" : "asymmetric";
+    r.cubic = half ? -0.5f : -0.75f;
+    r.exclude_outside = half;
+    if (!tw_resizing_sizes(n->b, &x->shape, &r, axes, 2, size.v, "stretch"))
+        return false;
+    return tw_tf_set(n, 0, tw_resizing_build(n->b, tw_build_cast(n->b, x, TW_F32), &r));
 }

@@ -196,6 +196,15 @@ static bool is_left_over(const char *op)
     return false;
 }
 
+/* The type of a node's results, where it has floats: integers and truth values keep theirs. */
+static int64_t result_type(const Tw__Tf__Node *node)
+{
+    const Tw__Tf__Attribute *a = attribute_of(node, "DstT");
+    a = a ? a : attribute_of(node, "T");
+    a = a ? a : attribute_of(node, "dtype");
+    return a ? a->type : 0;
+}
+
 /* Inputs are the placeholders, outputs what no node reads. */
 static void graph_ends(tw_tf_import *import, tw_ends *ends)
 {
@@ -220,7 +229,8 @@ static void graph_ends(tw_tf_import *import, tw_ends *ends)
                                                   .type = type ? type->type : 0,
                                                   .shape = shape ? shape->shape : NULL};
         else if (!is_left_over(op) && !tw_map_get(&readers, name))
-            ends->out[ends->out_count++] = (tw_end){.name = name, .tensor = name};
+            ends->out[ends->out_count++] =
+                (tw_end){.name = name, .tensor = name, .type = result_type(g->node[i])};
     }
 }
 
@@ -242,7 +252,7 @@ static bool input_shape(tw_tf_import *import, const tw_end *end, bool first, boo
     if (rank >= 0 && given && given->rank != rank)
         return tw_fail(diag, TW_CODE_FAILED, end->name, NULL,
                        "the input has rank %d, the shape given has rank %d", rank, given->rank);
-    *shape = tw_shape_of(tw_tf_dtype(end->type), 0, NULL);
+    *shape = tw_shape_of(tw_tf_stored_dtype(end->type), 0, NULL);
     shape->rank = rank >= 0 ? rank : given ? given->rank : 0;
     for (int i = 0; i < shape->rank; i++) {
         const bool open = rank < 0 || dim[i] < 0;
@@ -275,6 +285,14 @@ static bool make_inputs(tw_tf_import *import, const tw_ends *ends, bool quiet, t
         if (!tw_fix_given_input(import->b.graph, feeds[i].item.value, import->b.options,
                                 import->b.diag))
             return false;
+    for (int i = 0; i < ends->in_count;
+         i++) { /* as they are declared outside, as computed inside */
+        import->b.node = ends->in[i].name;
+        feeds[i].item.value =
+            tw_build_cast(&import->b, feeds[i].item.value, tw_tf_dtype(ends->in[i].type));
+        if (!feeds[i].item.value)
+            return false;
+    }
     return true;
 }
 
@@ -288,6 +306,10 @@ static bool make_output(tw_tf_import *import, const tw_end *end, const char *nam
         return tw_fail(import->b.diag, TW_CODE_UNSUPPORTED, end->name, NULL,
                        "the output '%.200s' is not a tensor", end->tensor);
     tw_value *value = tw_tf_in(&n, 0);
+    const tw_dtype stored = tw_tf_stored_dtype(end->type);
+    if (value && value->shape.dtype == TW_F32 && stored != TW_NO_DTYPE && stored != TW_F32 &&
+        tw_tf_dtype(end->type) == TW_F32)
+        value = tw_build_cast(&import->b, value, stored);
     tw_node *node = value ? tw_build_node(&import->b, "Identity", &value, 1, NULL) : NULL;
     if (!node)
         return false;

@@ -1,7 +1,6 @@
 /* Functions of elements, matrices and reductions. */
 #include <string.h>
 
-#include "import/product.h"
 #include "import/tensorflow/random.h"
 
 /* --- elements ---------------------------------------------------------------------------------- */
@@ -36,19 +35,6 @@ bool tw_tf_op_leaky_relu(tw_tf_node *n)
                      tw_build1(n->b, "LeakyRelu", x, TW_SETTINGS(tw_set_float("alpha", alpha))));
 }
 
-/* log(1 + x) and e^x - 1 as they are written: near 0 a float less exact than TensorFlow's. */
-bool tw_tf_op_log1p(tw_tf_node *n)
-{
-    tw_value *x = tw_tf_in(n, 0), *one = tw_build_scalar(n->b, TW_F32, 1);
-    return x && tw_tf_set(n, 0, tw_build1(n->b, "Log", tw_build2(n->b, "Add", x, one, NULL), NULL));
-}
-
-bool tw_tf_op_expm1(tw_tf_node *n)
-{
-    tw_value *x = tw_tf_in(n, 0), *one = tw_build_scalar(n->b, TW_F32, 1);
-    return x && tw_tf_set(n, 0, tw_build2(n->b, "Sub", tw_build1(n->b, "Exp", x, NULL), one, NULL));
-}
-
 bool tw_tf_op_binary(tw_tf_node *n)
 {
     if (tw_tf_reads_random(n))
@@ -57,16 +43,99 @@ bool tw_tf_op_binary(tw_tf_node *n)
     return x && y && tw_tf_set(n, 0, tw_build2(n->b, n->row->becomes, x, y, NULL));
 }
 
-/* 0 where the divisor is. */
+/* Bits that are shifted out to the left are the same in every type of their width. */
+bool tw_tf_op_left_shift(tw_tf_node *n)
+{
+    static const struct {
+        tw_dtype dtype, bare;
+    } types[] = {{TW_S8, TW_U8}, {TW_S16, TW_U16}, {TW_S32, TW_U32}, {TW_S64, TW_U64}};
+    tw_value *x = tw_tf_in(n, 0), *by = tw_tf_in(n, 1);
+    if (!x || !by)
+        return false;
+    const tw_dtype dtype = x->shape.dtype;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (types[i].dtype == dtype) {
+            x = tw_build_cast(n->b, x, types[i].bare);
+            by = tw_build_cast(n->b, by, types[i].bare);
+        }
+    x = x && by ? tw_build2(n->b, "ShiftLeft", x, by, NULL) : NULL;
+    return x && tw_tf_set(n, 0, tw_build_cast(n->b, x, dtype));
+}
+
+/* y, but 0 where `test` is. */
+static bool set_unless_zero(tw_tf_node *n, tw_value *test, tw_value *y)
+{
+    if (!test || !y)
+        return false;
+    tw_value *zero = tw_build_scalar(n->b, y->shape.dtype, 0);
+    tw_value *in[] = {tw_build2(n->b, "Equal", test, zero, NULL), zero, y};
+    return in[0] && in[1] && tw_tf_set(n, 0, tw_build(n->b, "Where", in, 3, NULL));
+}
+
 bool tw_tf_op_div_no_nan(tw_tf_node *n)
 {
     tw_value *x = tw_tf_in(n, 0), *y = tw_tf_in(n, 1);
-    if (!x || !y)
+    return x && y && set_unless_zero(n, y, tw_build2(n->b, "Div", x, y, NULL));
+}
+
+bool tw_tf_op_mul_no_nan(tw_tf_node *n)
+{
+    tw_value *x = tw_tf_in(n, 0), *y = tw_tf_in(n, 1);
+    return x && y && set_unless_zero(n, y, tw_build2(n->b, "Mul", x, y, NULL));
+}
+
+bool tw_tf_op_x_div_y(tw_tf_node *n)
+{
+    tw_value *x = tw_tf_in(n, 0), *y = tw_tf_in(n, 1);
+    return x && y && set_unless_zero(n, x, tw_build2(n->b, "Div", x, y, NULL));
+}
+
+bool tw_tf_op_x_log_y(tw_tf_node *n)
+{
+    tw_value *x = tw_tf_in(n, 0), *y = tw_build1(n->b, "Log", tw_tf_in(n, 1), NULL);
+    return x && y && set_unless_zero(n, x, tw_build2(n->b, "Mul", x, y, NULL));
+}
+
+bool tw_tf_op_is_finite(tw_tf_node *n)
+{
+    tw_value *x = tw_tf_in(n, 0);
+    tw_value *nan = x ? tw_build1(n->b, "IsNaN", x, NULL) : NULL;
+    tw_value *endless = x ? tw_build1(n->b, "IsInf", x, NULL) : NULL;
+    tw_value *either = nan && endless ? tw_build2(n->b, "Or", nan, endless, NULL) : NULL;
+    return either && tw_tf_set(n, 0, tw_build1(n->b, "Not", either, NULL));
+}
+
+/* How many of the boundaries are not above x. */
+bool tw_tf_op_bucketize(tw_tf_node *n)
+{
+    tw_value *x = tw_tf_in(n, 0);
+    const Tw__Tf__Attribute *a = tw_tf_attribute(n, "boundaries");
+    int64_t dim[TW_MAX_RANK + 1];
+    if (!x)
         return false;
-    tw_value *zero = tw_build_scalar(n->b, y->shape.dtype, 0);
-    tw_value *in[] = {tw_build2(n->b, "Equal", y, zero, NULL), zero,
-                      tw_build2(n->b, "Div", x, y, NULL)};
-    return in[0] && in[2] && tw_tf_set(n, 0, tw_build(n->b, "Where", in, 3, NULL));
+    if (!a || !a->list || x->shape.rank == TW_MAX_RANK || a->list->n_f > TW_BUILD_LIMIT / 8)
+        return TW_TF_UNSUPPORTED(n, "an input of rank %d, or no boundaries", x->shape.rank);
+    const int32_t count[1] = {(int32_t)a->list->n_f};
+    const int rank = x->shape.rank;
+    for (int i = 0; i < rank; i++)
+        dim[i] = x->shape.dim[i];
+    dim[rank] = 1;
+    if (count[0] == 0) {
+        tw_shape shape = x->shape;
+        shape.dtype = TW_S32;
+        return tw_tf_set(n, 0, tw_build_full(n->b, shape, 0));
+    }
+    tw_value *bounds =
+        tw_build_data(n->b, tw_shape_of(TW_F32, 1, count),
+                      tw_copy(n->b->arena, a->list->f, sizeof(float) * a->list->n_f));
+    x = tw_build_reshape(n->b, tw_build_cast(n->b, x, TW_F32), rank + 1, dim);
+    x = x ? tw_build2(n->b, "GreaterOrEqual", x, bounds, NULL) : NULL;
+    x = tw_build_cast(n->b, x, TW_S32);
+    const int64_t axes[] = {rank};
+    return x && tw_tf_set(n, 0,
+                          tw_build1(n->b, "ReduceSum", x,
+                                    TW_SETTINGS(tw_set_ints("axes", 1, axes),
+                                                tw_set_int("keepdims", 0))));
 }
 
 bool tw_tf_op_add_n(tw_tf_node *n)
@@ -201,54 +270,15 @@ bool tw_tf_op_cumulate(tw_tf_node *n)
                                            tw_set_int("reverse", tw_tf_flag(n, "reverse")))));
 }
 
-/* --- matrices ---------------------------------------------------------------------------------- */
-
-static tw_value *swap_last(tw_tf_node *n, tw_value *x)
+/* Half the sum of all squares. */
+bool tw_tf_op_l2_loss(tw_tf_node *n)
 {
-    int64_t perm[TW_MAX_RANK];
-    int rank = x->shape.rank;
-    for (int i = 0; i < rank; i++)
-        perm[i] = i;
-    perm[rank - 1] = rank - 2;
-    perm[rank - 2] = rank - 1;
-    return tw_build_transpose(n->b, x, rank, perm);
-}
-
-static bool multiply(tw_tf_node *n, bool transpose_a, bool transpose_b)
-{
-    tw_value *a = tw_tf_in(n, 0), *b = tw_tf_in(n, 1);
-    if (!a || !b)
-        return false;
-    if (a->shape.rank < 2 || b->shape.rank < 2)
-        return TW_TF_FAIL(n, "operands of rank %d and %d; both must be matrices", a->shape.rank,
-                          b->shape.rank);
-    if (transpose_a)
-        a = swap_last(n, a);
-    const bool whole = b->shape.dtype != TW_F32;
-    if (!transpose_b || whole || (b->shape.rank == 2 && tw_build_is_weight(b)))
-        return tw_tf_set(n, 0, tw_build_matmul(n->b, n->op, a, transpose_b ? swap_last(n, b) : b));
-    return tw_tf_set(n, 0,
-                     tw_build2(n->b, "MatMul", a, b, TW_SETTINGS(tw_set_int("transpose_b", 1))));
-}
-
-bool tw_tf_op_matmul(tw_tf_node *n)
-{
-    return multiply(n, tw_tf_flag(n, "transpose_a"), tw_tf_flag(n, "transpose_b"));
-}
-
-bool tw_tf_op_batch_matmul(tw_tf_node *n)
-{
-    return multiply(n, tw_tf_flag(n, "adj_x"), tw_tf_flag(n, "adj_y"));
-}
-
-bool tw_tf_op_einsum(tw_tf_node *n)
-{
-    tw_value **in = tw_alloc_array(n->import->scratch, (size_t)n->in_count + 1, sizeof *in);
-    for (int i = 0; i < n->in_count; i++) {
-        in[i] = tw_tf_in(n, i);
-        if (!in[i])
-            return false;
-    }
-    return tw_tf_set(n, 0,
-                     tw_build_einsum(n->b, n->op, tw_tf_text(n, "equation", ""), in, n->in_count));
+    tw_value *x = tw_tf_in(n, 0);
+    const int64_t all = x ? tw_shape_elements(&x->shape) : 0, axes[] = {0};
+    x = tw_build_reshape(n->b, x, 1, &all);
+    x = x ? tw_build1(n->b, "ReduceSumSquare", x,
+                      TW_SETTINGS(tw_set_ints("axes", 1, axes), tw_set_int("keepdims", 0)))
+          : NULL;
+    return x &&
+           tw_tf_set(n, 0, tw_build2(n->b, "Mul", x, tw_build_scalar(n->b, TW_F32, 0.5), NULL));
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "import/batches.h"
+#include "import/tensor_file.h"
 #include "import/tensorflow/tensorflow.h"
 #include "import/window.h"
 
@@ -316,17 +317,99 @@ bool tw_tf_op_one_hot(tw_tf_node *n)
     return in[0] && tw_tf_set(n, 0, tw_build(n->b, "Where", in, 3, NULL));
 }
 
+/* --- scattering, turning ----------------------------------------------------------------------- */
+
+/* Into zeros of a shape; what meets is added. */
+bool tw_tf_op_scatter_nd(tw_tf_node *n)
+{
+    tw_value *indices = tw_tf_in(n, 0), *updates = tw_tf_in(n, 1);
+    tw_tf_ints extents;
+    tw_shape shape;
+    if (!indices || !updates || !tw_tf_extents_in(n, 2, false, &extents) ||
+        !tw_shape_from_file("the result", updates->shape.dtype, (size_t)extents.count, extents.v,
+                            &shape, n->b->diag))
+        return false;
+    tw_value *in[] = {tw_build_full(n->b, shape, 0), indices, updates};
+    return in[0] && tw_tf_set(n, 0,
+                              tw_build(n->b, "ScatterND", in, 3,
+                                       TW_SETTINGS(tw_set_word("reduction", "add"))));
+}
+
+bool tw_tf_op_tensor_scatter(tw_tf_node *n)
+{
+    static const struct {
+        const char *op, *how;
+    } kinds[] = {{"TensorScatterUpdate", "none"},
+                 {"TensorScatterAdd", "add"},
+                 {"TensorScatterSub", "add"},
+                 {"TensorScatterMin", "min"},
+                 {"TensorScatterMax", "max"}};
+    tw_value *in[] = {tw_tf_in(n, 0), tw_tf_in(n, 1), tw_tf_in(n, 2)};
+    size_t kind = 0;
+    while (kind + 1 < sizeof kinds / sizeof *kinds && strcmp(kinds[kind].op, n->op) != 0)
+        kind++;
+    if (in[2] && strcmp(n->op, "TensorScatterSub") == 0)
+        in[2] = tw_build1(n->b, "Neg", in[2], NULL);
+    return in[0] && in[1] && in[2] &&
+           tw_tf_set(n, 0,
+                     tw_build(n->b, "ScatterND", in, 3,
+                              TW_SETTINGS(tw_set_word("reduction", kinds[kind].how))));
+}
+
+bool tw_tf_op_reverse_sequence(tw_tf_node *n)
+{
+    tw_value *x = tw_tf_in(n, 0), *lengths = tw_tf_in(n, 1);
+    return x && lengths &&
+           tw_tf_set(
+               n, 0,
+               tw_build2(n->b, "ReverseSequence", x, lengths,
+                         TW_SETTINGS(tw_set_int("axis", tw_tf_int(n, "seq_dim", 0)),
+                                     tw_set_int("batch_axis", tw_tf_int(n, "batch_dim", 0)))));
+}
+
+/* Elements go on by so many places, those at the end to the beginning. */
+bool tw_tf_op_roll(tw_tf_node *n)
+{
+    tw_value *x = tw_tf_in(n, 0);
+    tw_tf_ints shift, axes;
+    if (!x || !tw_tf_list_in(n, 1, "the shift", &shift) || !tw_tf_list_in(n, 2, "the axis", &axes))
+        return false;
+    if (shift.count != axes.count)
+        return TW_TF_FAIL(n, "%d shifts of %d axes", shift.count, axes.count);
+    for (int i = 0; x && i < axes.count; i++) {
+        int axis;
+        if (!tw_tf_axis(n, axes.v[i], x->shape.rank, &axis))
+            return false;
+        const int64_t extent = x->shape.dim[axis], by = extent ? shift.v[i] % extent : 0;
+        const int64_t first = extent ? (extent - by) % extent : 0; /* of the result */
+        if (first == 0)
+            continue;
+        tw_value *parts[] = {tw_build_slice(n->b, x, axis, first, extent - first, 1),
+                             tw_build_slice(n->b, x, axis, 0, first, 1)};
+        x = parts[0] && parts[1] ? tw_build_concat(n->b, parts, 2, axis) : NULL;
+    }
+    return x && tw_tf_set(n, 0, x);
+}
+
 /* --- blocks to batches, and back: dilated convolutions of older models ------------------------- */
 
+/* The older operators have one block for both axes, and what goes around as their second input. */
 static bool read_batches(tw_tf_node *n, tw_batches *batches)
 {
-    tw_value *around = tw_tf_in(n, 2);
-    tw_tf_ints block;
-    if (!around || !tw_tf_list_in(n, 1, "the blocks", &block))
+    const bool older = n->in_count == 2;
+    tw_value *around = tw_tf_in(n, older ? 1 : 2);
+    tw_tf_ints block = {2, NULL};
+    if (!around || (!older && !tw_tf_list_in(n, 1, "the blocks", &block)))
         return false;
+    if (older) {
+        int64_t *both = tw_alloc_array(n->import->scratch, 2, sizeof *both);
+        both[0] = both[1] = tw_tf_int(n, "block_size", 0);
+        block.v = both;
+    }
     *batches = (tw_batches){block.count, block.v, around};
     return tw_build_constant(n->b, around) ||
-           TW_TF_UNSUPPORTED(n, "input 2 is computed while the network runs; it must be constant");
+           TW_TF_UNSUPPORTED(n, "what goes around is computed while the network runs; it must be "
+                                "constant");
 }
 
 bool tw_tf_op_space_to_batch(tw_tf_node *n)

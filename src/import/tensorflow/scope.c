@@ -10,8 +10,11 @@
 typedef struct tw_vertex {
     enum { UNSEEN, OPEN, ORDERED } mark;
     bool effect; /* it, or something before it, assigns a variable */
+    bool behind; /* a Switch */
     bool needed;
     bool done;
+    bool dead;                  /* behind a branch that is not taken */
+    const tw_tf_branch *branch; /* that it is on */
     tw_tf_item *items;
     int count;
 } tw_vertex;
@@ -180,11 +183,14 @@ static bool order_from(tw_tf_import *import, tw_tf_scope *scope, int root)
         tw_vertex *slot = &scope->slots[at->node];
         if (slot->done || at->input == node->n_input) {
             slot->effect |= !slot->done && node_has_effect(import, node, 0);
+            slot->behind |= strcmp(or_empty(node->op), "Switch") == 0;
             slot->mark = ORDERED;
             scope->order[scope->ordered++] = at->node;
             depth--;
-            if (depth > 0)
+            if (depth > 0) {
                 scope->slots[stack[depth - 1].node].effect |= slot->effect;
+                scope->slots[stack[depth - 1].node].behind |= slot->behind;
+            }
             continue;
         }
         tw_ref ref;
@@ -197,6 +203,7 @@ static bool order_from(tw_tf_import *import, tw_tf_scope *scope, int root)
         if (before->mark == OPEN)
             return fail_cycle(import, scope->nodes[ref.node]);
         slot->effect |= before->effect;
+        slot->behind |= before->behind;
         if (before->mark == ORDERED)
             continue;
         before->mark = OPEN;
@@ -206,7 +213,16 @@ static bool order_from(tw_tf_import *import, tw_tf_scope *scope, int root)
     return true;
 }
 
-/* What needed nodes read is needed; what they only wait for, when it assigns something. */
+static bool reads_nothing(const Tw__Tf__Node *node)
+{
+    for (size_t i = 0; i < node->n_input; i++)
+        if (node->input[i][0] != '^')
+            return false;
+    return true;
+}
+
+/* What needed nodes read is needed; what they only wait for, when it assigns something, or when it alone
+ * says on which side of a Switch they are. */
 static bool mark_needed(tw_tf_import *import, tw_tf_scope *scope)
 {
     for (int k = scope->ordered; k-- > 0;) {
@@ -216,8 +232,11 @@ static bool mark_needed(tw_tf_import *import, tw_tf_scope *scope)
             tw_ref ref;
             if (!resolve(import, scope, node->input[i], &ref))
                 return false;
-            if (!ref.argument && (!ref.control || scope->slots[ref.node].effect))
-                scope->slots[ref.node].needed = true;
+            if (ref.argument)
+                continue;
+            tw_vertex *before = &scope->slots[ref.node];
+            if (!ref.control || before->effect || (before->behind && reads_nothing(node)))
+                before->needed = true;
         }
     }
     return true;
@@ -233,6 +252,15 @@ static tw_tf_item item_of(const tw_tf_scope *scope, const tw_ref *ref)
     return ref->out < slot->count ? slot->items[ref->out] : (tw_tf_item){.kind = TW_TF_NOTHING};
 }
 
+/* On which side of a Switch the node is: that of its innermost input. Behind a side that is not taken
+ * nothing runs, up to the Merge. */
+static void note_side(tw_tf_node *n, const tw_tf_branch *branch, bool dead)
+{
+    if (branch && (!n->branch || branch->depth > n->branch->depth))
+        n->branch = branch;
+    n->dead |= dead && strcmp(n->op, "Merge") != 0;
+}
+
 static bool collect_inputs(tw_tf_import *import, const tw_tf_scope *scope, tw_tf_node *n)
 {
     tw_tf_item *in = tw_alloc_array(import->scratch, n->proto->n_input + 1, sizeof *in);
@@ -240,20 +268,24 @@ static bool collect_inputs(tw_tf_import *import, const tw_tf_scope *scope, tw_tf
         tw_ref ref;
         if (!resolve(import, scope, n->proto->input[i], &ref))
             return false;
-        if (!ref.control)
-            in[n->in_count++] = item_of(scope, &ref);
+        if (ref.control) {
+            note_side(n, scope->slots[ref.node].branch, scope->slots[ref.node].dead);
+            continue;
+        }
+        in[n->in_count] = item_of(scope, &ref);
+        note_side(n, in[n->in_count].branch, in[n->in_count].kind == TW_TF_DEAD);
+        n->in_count++;
     }
     n->in = in;
     return true;
 }
 
-/* Behind a branch that is not taken nothing runs, up to the Merge. */
-static bool is_dead(const tw_tf_node *n)
+/* Results are on the side that the node is on; those of Switch and Merge, on the one that they say. */
+static void mark_sides(tw_tf_node *n)
 {
-    for (int i = 0; i < n->in_count && strcmp(n->op, "Merge") != 0; i++)
-        if (n->in[i].kind == TW_TF_DEAD)
-            return true;
-    return false;
+    const bool own = strcmp(n->op, "Switch") == 0 || strcmp(n->op, "Merge") == 0;
+    for (int i = 0; i < n->out_count && !own; i++)
+        n->out[i].branch = n->branch;
 }
 
 static bool call_by_name(tw_tf_node *n)
@@ -296,12 +328,15 @@ static bool import_node(tw_tf_import *import, tw_tf_scope *scope, int index)
                                  TW_TF_NODES);
     if (!collect_inputs(import, scope, &n) || !tw_tf_results(&n, TW_TF_RESULTS))
         return false;
-    if (is_dead(&n)) {
+    if (n.dead) {
         for (int i = 0; i < n.out_count; i++)
             n.out[i].kind = TW_TF_DEAD;
     } else if (!(n.row ? run_row(&n) : call_by_name(&n))) {
         return false;
     }
+    mark_sides(&n);
+    slot->branch = n.out_count ? n.out[0].branch : n.branch;
+    slot->dead = n.dead;
     slot->items = n.out;
     slot->count = n.out_count;
     slot->done = true;

@@ -209,3 +209,42 @@ bool tw_tf_op_range(tw_tf_node *n)
     return bounds[0] && bounds[1] && bounds[2] &&
            tw_tf_set(n, 0, tw_build_range(n->b, n->op, bounds));
 }
+
+bool tw_tf_op_lin_space(tw_tf_node *n)
+{
+    tw_value *ends[] = {tw_tf_in(n, 0), tw_tf_in(n, 1)};
+    int64_t count;
+    if (!ends[0] || !ends[1] || !tw_tf_int_in(n, 2, "the number of elements", &count))
+        return false;
+    if (count < 1 || count > TW_BUILD_LIMIT / 8)
+        return TW_TF_FAIL(n, "%lld elements", (long long)count);
+    for (int i = 0; i < 2; i++)
+        if (!tw_build_constant(n->b, ends[i]) || tw_shape_elements(&ends[i]->shape) != 1)
+            return TW_TF_UNSUPPORTED(n, "input %d must be one constant", i);
+    const float from = (float)tw_constant_at(ends[0], 0), to = (float)tw_constant_at(ends[1], 0);
+    const float step = count > 1 ? (to - from) / (float)(count - 1) : 0;
+    float *data = tw_alloc_array(n->b->arena, (size_t)count, sizeof *data);
+    for (int64_t i = 0; i < count; i++)
+        data[i] = i == count - 1 && i > 0 ? to : from + step * (float)i;
+    const int32_t dim[1] = {(int32_t)count};
+    return tw_tf_set(n, 0, tw_build_data(n->b, tw_shape_of(TW_F32, 1, dim), data));
+}
+
+/* The shape that two shapes broadcast to. */
+bool tw_tf_op_broadcast_args(tw_tf_node *n)
+{
+    tw_tf_ints a, b;
+    int64_t v[TW_MAX_RANK];
+    if (!tw_tf_extents_in(n, 0, false, &a) || !tw_tf_extents_in(n, 1, false, &b))
+        return false;
+    const int rank = a.count > b.count ? a.count : b.count;
+    for (int i = 0; i < rank; i++) { /* from the last axis on */
+        const int64_t x = i < a.count ? a.v[a.count - 1 - i] : 1;
+        const int64_t y = i < b.count ? b.v[b.count - 1 - i] : 1;
+        if (x != y && x != 1 && y != 1)
+            return TW_TF_FAIL(n, "extents %lld and %lld do not broadcast", (long long)x,
+                              (long long)y);
+        v[rank - 1 - i] = x == 1 ? y : x;
+    }
+    return tw_tf_set_list(n, 0, "T", 1, rank, v);
+}

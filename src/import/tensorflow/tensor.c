@@ -4,22 +4,34 @@
 #include "import/tensor_file.h"
 #include "import/tensorflow/tensorflow.h"
 
+/* Numbers of 16 and of 64 bits are computed in 32. */
 static const struct {
     int number;
-    tw_dtype dtype; /* TW_NO_DTYPE: told apart, for the messages, but not supported */
+    tw_dtype dtype;  /* that it is computed in; TW_NO_DTYPE: told apart, but not supported */
+    tw_dtype stored; /* as the file has it */
     const char *name;
 } types[] = {
-    {1, TW_F32, "float32"},       {2, TW_F64, "float64"},
-    {3, TW_S32, "int32"},         {4, TW_U8, "uint8"},
-    {5, TW_S16, "int16"},         {6, TW_S8, "int8"},
-    {7, TW_NO_DTYPE, "string"},   {8, TW_NO_DTYPE, "complex64"},
-    {9, TW_S64, "int64"},         {10, TW_BOOL, "bool"},
-    {11, TW_NO_DTYPE, "qint8"},   {12, TW_NO_DTYPE, "quint8"},
-    {13, TW_NO_DTYPE, "qint32"},  {14, TW_NO_DTYPE, "bfloat16"},
-    {17, TW_U16, "uint16"},       {18, TW_NO_DTYPE, "complex128"},
-    {19, TW_NO_DTYPE, "float16"}, {20, TW_NO_DTYPE, "resource"},
-    {21, TW_NO_DTYPE, "variant"}, {22, TW_U32, "uint32"},
-    {23, TW_U64, "uint64"},
+    {1, TW_F32, TW_F32, "float32"},
+    {2, TW_F32, TW_F64, "float64"},
+    {3, TW_S32, TW_S32, "int32"},
+    {4, TW_U8, TW_U8, "uint8"},
+    {5, TW_S16, TW_S16, "int16"},
+    {6, TW_S8, TW_S8, "int8"},
+    {7, TW_NO_DTYPE, TW_NO_DTYPE, "string"},
+    {8, TW_NO_DTYPE, TW_NO_DTYPE, "complex64"},
+    {9, TW_S64, TW_S64, "int64"},
+    {10, TW_BOOL, TW_BOOL, "bool"},
+    {11, TW_NO_DTYPE, TW_NO_DTYPE, "qint8"},
+    {12, TW_NO_DTYPE, TW_NO_DTYPE, "quint8"},
+    {13, TW_NO_DTYPE, TW_NO_DTYPE, "qint32"},
+    {14, TW_F32, TW_BF16, "bfloat16"},
+    {17, TW_U16, TW_U16, "uint16"},
+    {18, TW_NO_DTYPE, TW_NO_DTYPE, "complex128"},
+    {19, TW_F32, TW_F16, "float16"},
+    {20, TW_NO_DTYPE, TW_NO_DTYPE, "resource"},
+    {21, TW_NO_DTYPE, TW_NO_DTYPE, "variant"},
+    {22, TW_U32, TW_U32, "uint32"},
+    {23, TW_U64, TW_U64, "uint64"},
 };
 
 static int find(int64_t type)
@@ -36,6 +48,26 @@ tw_dtype tw_tf_dtype(int64_t type)
 {
     int i = find(type);
     return i < 0 ? TW_NO_DTYPE : types[i].dtype;
+}
+
+tw_dtype tw_tf_stored_dtype(int64_t type)
+{
+    int i = find(type);
+    return i < 0 ? TW_NO_DTYPE : types[i].stored;
+}
+
+tw_value *tw_tf_from_stored(tw_tf_node *n, tw_shape shape, const void *data)
+{
+    const tw_dtype stored = shape.dtype;
+    tw_value *x = tw_build_data(n->b, shape, data);
+    if (!x || (stored != TW_F16 && stored != TW_BF16 && stored != TW_F64))
+        return x;
+    const int64_t count = tw_shape_elements(&shape);
+    float *wide = tw_alloc_array(n->b->arena, (size_t)count + 1, sizeof *wide);
+    for (int64_t i = 0; i < count; i++)
+        wide[i] = (float)tw_constant_at(x, i);
+    shape.dtype = TW_F32;
+    return tw_build_data(n->b, shape, wide);
 }
 
 const char *tw_tf_type_name(int64_t type)
@@ -74,6 +106,8 @@ static tw_elements listed(const Tw__Tf__Tensor *t, tw_dtype dtype)
     switch (dtype) {
     case TW_F32: return (tw_elements){t->float_val, t->n_float_val, sizeof *t->float_val};
     case TW_F64: return (tw_elements){t->double_val, t->n_double_val, sizeof *t->double_val};
+    case TW_F16:
+    case TW_BF16: return (tw_elements){t->half_val, t->n_half_val, sizeof *t->half_val};
     case TW_S64: return (tw_elements){t->int64_val, t->n_int64_val, sizeof *t->int64_val};
     case TW_BOOL: return (tw_elements){t->bool_val, t->n_bool_val, sizeof *t->bool_val};
     case TW_U32: return (tw_elements){t->uint32_val, t->n_uint32_val, sizeof *t->uint32_val};
@@ -99,7 +133,7 @@ static void spread(tw_elements list, tw_dtype dtype, int64_t elements, uint8_t *
 
 tw_value *tw_tf_constant(tw_tf_node *n, const Tw__Tf__Tensor *t)
 {
-    tw_dtype dtype = tw_tf_dtype(t->dtype);
+    tw_dtype dtype = tw_tf_stored_dtype(t->dtype);
     int64_t dim[TW_MAX_RANK];
     int rank;
     tw_shape shape;
@@ -119,7 +153,7 @@ tw_value *tw_tf_constant(tw_tf_node *n, const Tw__Tf__Tensor *t)
             TW_TF_FAIL(n, "the constant has %zu bytes, its shape needs %zu", t->content.len, bytes);
             return NULL;
         }
-        return tw_build_data(n->b, shape, tw_copy(n->b->arena, t->content.data, bytes));
+        return tw_tf_from_stored(n, shape, tw_copy(n->b->arena, t->content.data, bytes));
     }
     tw_elements list = listed(t, dtype);
     if (list.count > (size_t)tw_shape_elements(&shape) || bytes > TW_BUILD_LIMIT) {
@@ -129,5 +163,5 @@ tw_value *tw_tf_constant(tw_tf_node *n, const Tw__Tf__Tensor *t)
     }
     uint8_t *data = tw_alloc(n->b->arena, bytes + 1);
     spread(list, dtype, tw_shape_elements(&shape), data);
-    return tw_build_data(n->b, shape, data);
+    return tw_tf_from_stored(n, shape, data);
 }

@@ -36,9 +36,13 @@ typedef struct tw_tf_variable {
     const char *node;                  /* that declares it, for messages */
     tw_shape shape;                    /* as declared; dtype TW_NO_DTYPE: not known */
     const struct tw_tf_stored *stored; /* its value in the checkpoint, or null */
-    tw_value *initial;     /* its value as a constant of the graph in hand; null: not asked for */
-    tw_value *state, *now; /* in the run */
-    bool assigned;         /* by the signature: it is a state */
+    int index;                         /* among the variables */
+    tw_shape stored_shape;             /* of `data` */
+    const void *data;                  /* its first value, read from the checkpoint once */
+    tw_value *initial;     /* the same as a constant of the graph in hand; null: not asked for */
+    tw_value *state, *now; /* in the run; now: in the body in hand */
+    tw_value *taken; /* the input of the body in hand that stands for it; null: not asked for */
+    bool assigned;   /* by the signature: it is a state */
 } tw_tf_variable;
 
 /* A list of tensors, whose length is known. Never changed: operators make new ones. */
@@ -47,6 +51,14 @@ typedef struct tw_tf_list {
     tw_value **items; /* null: not yet set */
     tw_shape element; /* dtype, and extents where they are known (rank -1: not) */
 } tw_tf_list;
+
+/* Behind a Switch of TensorFlow 1 that the data decide: on which side. */
+typedef struct tw_tf_branch {
+    tw_value *condition;
+    bool side;
+    int depth;
+    const struct tw_tf_branch *outer;
+} tw_tf_branch;
 
 typedef struct tw_tf_item {
     enum {
@@ -65,7 +77,8 @@ typedef struct tw_tf_item {
     const Tw__Tf__Tensor *text;
     const struct tw_tf_stored *stored;
     double low, high;
-    tw_shape shape; /* of random numbers */
+    tw_shape shape;             /* of random numbers */
+    const tw_tf_branch *branch; /* null: behind none */
 } tw_tf_item;
 
 static inline tw_tf_item tw_tf_tensor_item(tw_value *value)
@@ -77,11 +90,11 @@ static inline tw_tf_item tw_tf_tensor_item(tw_value *value)
 
 typedef struct tw_tf_row {
     const char *name;
-    bool (*import)(tw_tf_node *node);
-    int least_in, most_in; /* most_in -1: any number */
-    const char *results;   /* their names, where there is more than one and they are no list */
-    const char *becomes;   /* IR operators, space-separated */
-    const char *limits;    /* what is refused, for the docs */
+    bool (*import)(tw_tf_node *node); /* null: refused by name */
+    int least_in, most_in;            /* most_in -1: any number */
+    const char *results; /* their names, where there is more than one and they are no list */
+    const char *becomes; /* IR operators, space-separated */
+    const char *limits;  /* what is refused, for the docs; of a refused one: what to do instead */
 } tw_tf_row;
 
 /* Every operator by position; false behind the last. */
@@ -89,6 +102,7 @@ bool tw_tf_row_at(int index, tw_tf_row *row);
 
 #define TW_TENSORFLOW(Name, function, least_in, most_in, results, becomes, limits)                 \
     bool tw_tf_op_##function(tw_tf_node *node);
+#define TW_TENSORFLOW_REFUSED(Name, instead)
 #include "import/tensorflow/tensorflow.def"
 
 /* --- the import in hand ------------------------------------------------------------------------ */
@@ -107,7 +121,8 @@ struct tw_tf_import {
     bool restoring; /* assignments are initial values */
     int nodes;      /* imported so far */
     int depth;
-    tw_tf_scope *scope; /* in hand */
+    tw_tf_scope *scope;      /* in hand */
+    struct tw_tf_body *body; /* of an If or While; null: the network itself */
 };
 
 /* --- a node in hand ---------------------------------------------------------------------------- */
@@ -122,6 +137,8 @@ struct tw_tf_node {
     int in_count;
     tw_tf_item *out;
     int out_count;
+    const tw_tf_branch *branch; /* the innermost that it reads from, or waits for */
+    bool dead;                  /* behind one that is not taken */
 };
 
 #define TW_TF_FAIL(n, ...) tw_fail((n)->b->diag, TW_CODE_FAILED, (n)->b->node, (n)->op, __VA_ARGS__)
@@ -165,7 +182,11 @@ const char *tw_tf_function(tw_tf_node *n, const char *name); /* null with a mess
 
 /* --- tensors: tensor.c ------------------------------------------------------------------------- */
 
-tw_dtype tw_tf_dtype(int64_t type); /* TW_NO_DTYPE: not supported */
+/* What tensors of a type are computed in, and how the file has them. TW_NO_DTYPE: not supported. */
+tw_dtype tw_tf_dtype(int64_t type);
+tw_dtype tw_tf_stored_dtype(int64_t type);
+/* A constant of a shape as it is stored, in the type it is computed in. */
+tw_value *tw_tf_from_stored(tw_tf_node *n, tw_shape shape, const void *data);
 const char *tw_tf_type_name(int64_t type);
 /* A constant as it stands in the file: its data in the graph's arena. */
 tw_value *tw_tf_constant(tw_tf_node *n, const Tw__Tf__Tensor *tensor);
@@ -223,6 +244,27 @@ bool tw_tf_variables_changed(const tw_tf_import *import);
 void tw_tf_variables_reset(tw_tf_import *import);
 /* Tell the graph what the variables are in the next run. */
 bool tw_tf_variables_finish(tw_tf_import *import);
+
+/* --- control flow that the data decide: bodies.c ----------------------------------------------- */
+
+/* An If or While whose condition is computed while the network runs. */
+bool tw_tf_make_if(tw_tf_node *n, tw_value *condition, const char *yes, const char *no);
+bool tw_tf_make_while(tw_tf_node *n, const char *condition, const char *body);
+
+/* Variables as a body sees them: forgotten when it begins, and as they were when it ends. Out: what stands
+ * for them inside, and what they are at its end (null: not read; not assigned), by their index. */
+typedef struct tw_tf_variables {
+    int count;
+    tw_value **initial, **state, **now, **taken;
+} tw_tf_variables;
+tw_tf_variables tw_tf_variables_save(const tw_tf_import *import);
+void tw_tf_variables_begin(tw_tf_import *import);
+void tw_tf_variables_restore(tw_tf_import *import, const tw_tf_variables *saved);
+/* The input that stands for a variable in a body that has ended, made where it has none. */
+tw_value *tw_tf_variable_inside(tw_graph *body, const tw_tf_variables *end, int index,
+                                const tw_value *outer);
+/* The variable is now a result of a node with bodies. */
+void tw_tf_variable_becomes(tw_tf_variable *variable, tw_value *value);
 
 /* --- shared by operators ----------------------------------------------------------------------- */
 

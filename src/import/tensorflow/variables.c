@@ -13,7 +13,9 @@ static tw_tf_variable *declare(tw_tf_node *n)
 {
     tw_tf_import *import = n->import;
     const char *shared = tw_tf_text(n, "shared_name", ""), *node = n->b->node;
-    const char *name = *shared ? shared : node;
+    /* This one stands for no name at all. */
+    const bool named = *shared && strcmp(shared, "cd2c89b7-88b7-44c8-ad83-06c2a9158347") != 0;
+    const char *name = named ? shared : node;
     tw_tf_variable *variable = tw_map_get(&import->variables, name);
     int64_t dim[TW_MAX_RANK];
     const int32_t *none = NULL;
@@ -36,6 +38,7 @@ static tw_tf_variable *declare(tw_tf_node *n)
     tw_map_put(import->scratch, &import->variables, name, variable);
     tw_grow(import->scratch, &import->variable_list, import->variable_count,
             &import->variable_capacity, sizeof *import->variable_list);
+    variable->index = import->variable_count;
     import->variable_list[import->variable_count++] = variable;
     return variable;
 }
@@ -68,19 +71,28 @@ static const tw_tf_stored *stored_by_name(const tw_tf_import *import, const tw_t
     return stored;
 }
 
+static bool read_initial(tw_tf_node *n, tw_tf_variable *v)
+{
+    const tw_tf_stored *stored = v->stored ? v->stored : stored_by_name(n->import, v);
+    if (!stored)
+        return TW_TF_FAIL(n,
+                          "the variable '%.200s' has no value: no checkpoint holds it; save the "
+                          "model with its variables, or freeze it",
+                          v->name);
+    const tw_value *value = tw_tf_checkpoint_read(n, stored);
+    if (!value)
+        return false;
+    v->stored_shape = value->shape;
+    v->data = value->data;
+    return true;
+}
+
 static tw_value *initial_value(tw_tf_node *n, tw_tf_variable *v)
 {
-    if (!v->initial) {
-        const tw_tf_stored *stored = v->stored ? v->stored : stored_by_name(n->import, v);
-        if (!stored) {
-            TW_TF_FAIL(n,
-                       "the variable '%.200s' has no value: no checkpoint holds it; save the model "
-                       "with its variables, or freeze it",
-                       v->name);
-            return NULL;
-        }
-        v->initial = tw_tf_checkpoint_read(n, stored);
-    }
+    if (!v->data && !read_initial(n, v))
+        return NULL;
+    if (!v->initial)
+        v->initial = tw_build_data(n->b, v->stored_shape, v->data);
     return v->initial;
 }
 
@@ -90,8 +102,10 @@ tw_value *tw_tf_variable_read(tw_tf_node *n, tw_tf_variable *v)
         tw_value *initial = initial_value(n, v);
         if (!initial || !v->assigned)
             return v->now = initial;
-        v->state = tw_graph_state(n->b->graph, v->name, initial->shape, initial->data);
-        v->now = v->state;
+        if (n->import->body)
+            v->now = v->taken = tw_graph_input(n->b->graph, v->name, v->stored_shape);
+        else
+            v->now = v->state = tw_graph_state(n->b->graph, v->name, v->stored_shape, v->data);
     }
     return v->now;
 }
@@ -110,6 +124,12 @@ static bool assign(tw_tf_node *n, tw_tf_variable *v, tw_value *value)
         return false;
     if (!tw_shape_equal(&before->shape, &value->shape))
         return TW_TF_UNSUPPORTED(n, "the variable '%.200s' changes its shape or type", v->name);
+    if (n->branch)
+        return TW_TF_UNSUPPORTED(n,
+                                 "the variable '%.200s' is assigned in a branch of TensorFlow 1's "
+                                 "control flow that the data decide; save the model with control "
+                                 "flow v2",
+                                 v->name);
     v->assigned = true;
     v->now = value;
     /* TensorFlow 1 gives the reference on, of which readers see the value. */
@@ -177,12 +197,19 @@ bool tw_tf_variables_changed(const tw_tf_import *import)
     return more;
 }
 
-void tw_tf_variables_reset(tw_tf_import *import)
+void tw_tf_variables_begin(tw_tf_import *import)
 {
     for (int i = 0; i < import->variable_count; i++) {
         tw_tf_variable *v = import->variable_list[i];
-        v->initial = v->state = v->now = NULL;
+        v->initial = v->now = v->taken = NULL;
     }
+}
+
+void tw_tf_variables_reset(tw_tf_import *import)
+{
+    tw_tf_variables_begin(import);
+    for (int i = 0; i < import->variable_count; i++)
+        import->variable_list[i]->state = NULL;
 }
 
 bool tw_tf_variables_finish(tw_tf_import *import)
@@ -194,4 +221,51 @@ bool tw_tf_variables_finish(tw_tf_import *import)
             return false;
     }
     return true;
+}
+
+/* --- bodies ------------------------------------------------------------------------------------ */
+
+tw_tf_variables tw_tf_variables_save(const tw_tf_import *import)
+{
+    tw_tf_variables s = {.count = import->variable_count};
+    const size_t room = (size_t)s.count + 1;
+    s.initial = tw_alloc_array(import->scratch, room, sizeof *s.initial);
+    s.state = tw_alloc_array(import->scratch, room, sizeof *s.state);
+    s.now = tw_alloc_array(import->scratch, room, sizeof *s.now);
+    s.taken = tw_alloc_array(import->scratch, room, sizeof *s.taken);
+    for (int i = 0; i < s.count; i++) {
+        const tw_tf_variable *v = import->variable_list[i];
+        s.initial[i] = v->initial;
+        s.state[i] = v->state;
+        s.now[i] = v->now;
+        s.taken[i] = v->taken;
+    }
+    return s;
+}
+
+/* Those that were first seen in a body are not known outside it. */
+void tw_tf_variables_restore(tw_tf_import *import, const tw_tf_variables *saved)
+{
+    tw_tf_variables_begin(import);
+    for (int i = 0; i < saved->count; i++) {
+        tw_tf_variable *v = import->variable_list[i];
+        v->initial = saved->initial[i];
+        v->state = saved->state[i];
+        v->now = saved->now[i];
+        v->taken = saved->taken[i];
+    }
+}
+
+tw_value *tw_tf_variable_inside(tw_graph *body, const tw_tf_variables *end, int index,
+                                const tw_value *outer)
+{
+    if (index < end->count && end->taken[index])
+        return end->taken[index];
+    return tw_graph_input(body, outer->name, outer->shape);
+}
+
+void tw_tf_variable_becomes(tw_tf_variable *v, tw_value *value)
+{
+    v->assigned = true;
+    v->now = value;
 }

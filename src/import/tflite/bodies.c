@@ -1,5 +1,6 @@
 /* Subgraphs as bodies of If and While. In: a subgraph and what it is given. Out: a graph of its own, and
  * what it does to the variables around it. */
+#include "import/bodies.h"
 #include "import/tflite/tflite.h"
 
 static int depth_of(const tw_tfl_body *body)
@@ -26,19 +27,6 @@ static void begin(tw_tfl_node *n, const tw_tfl_arguments *arguments, uint32_t ou
     tw_tfl_variables_restore(import, NULL, 0);
 }
 
-/* An input, or a constant, like the value around the body. */
-static tw_value *inside(tw_tfl_body *body, const tw_value *v, bool carried, tw_value **input)
-{
-    tw_value *own;
-    if (v->data && !carried)
-        own = tw_graph_constant(body->graph, v->name, v->shape, v->data);
-    else
-        own = *input = tw_graph_input(body->graph, v->name, v->shape);
-    own->quant = v->quant;
-    own->index = 1; /* read: it keeps its scale */
-    return own;
-}
-
 static void end(tw_tfl_import *import, tw_tfl_body *body)
 {
     tw_value **now = tw_tfl_variables_now(import);
@@ -52,8 +40,6 @@ bool tw_tfl_body_of(tw_tfl_node *n, int32_t subgraph, const tw_tfl_arguments *ar
                     const bool *carried, uint32_t out_count, tw_tfl_body *body)
 {
     tw_builder *b = n->b;
-    tw_graph *around = b->graph;
-    const tw_map offered = b->offered;
     const int gates = n->import->gate_count;
     if (depth_of(n->import->body) == TW_MAX_DEPTH)
         return TW_TFL_UNSUPPORTED(n, "more than %d branches and loops inside each other",
@@ -63,13 +49,12 @@ bool tw_tfl_body_of(tw_tfl_node *n, int32_t subgraph, const tw_tfl_arguments *ar
     own.in = tw_alloc_array(n->import->scratch, (size_t)own.count + 1, sizeof *own.in);
     for (uint32_t i = 0; i < own.count; i++)
         if (arguments->in[i])
-            own.in[i] = inside(body, arguments->in[i], carried && carried[i], &body->in[i]);
-    b->graph = body->graph;
-    b->offered = (tw_map){NULL, 0, 0}; /* those are inputs of the network */
-    n->import->gate_count = 0;         /* they hold for what the body changes, outside */
+            own.in[i] =
+                tw_body_value(body->graph, arguments->in[i], carried && carried[i], &body->in[i]);
+    const tw_outside outside = tw_body_enter(b, body->graph);
+    n->import->gate_count = 0; /* they hold for what the body changes, outside */
     bool ok = tw_tfl_call(n, subgraph, &own, body->out, out_count);
-    b->graph = around;
-    b->offered = offered;
+    tw_body_leave(b, &outside);
     n->import->gate_count = gates;
     end(n->import, body);
     return ok;

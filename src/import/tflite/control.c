@@ -3,6 +3,7 @@
  * like any other tensor. */
 #include <string.h>
 
+#include "import/bodies.h"
 #include "import/tflite/tflite.h"
 #include "ops/control.h"
 
@@ -55,27 +56,23 @@ static bool is_condition(tw_tfl_node *n, const tw_value *value)
 typedef struct tw_tfl_pair {
     tw_tfl_node *n;
     tw_tfl_body body[2];
-    tw_value *operand[TW_MAX_NODE_OPERANDS];
-    tw_value *input[2][TW_MAX_NODE_OPERANDS]; /* of the bodies, for operands from `first` on */
-    int operands, first;
+    tw_pair both;
     int results;
 } pair;
+
+static pair *new_pair(tw_tfl_node *n, int first)
+{
+    pair *p = tw_alloc(n->import->scratch, sizeof *p);
+    p->n = n;
+    p->both.b = n->b;
+    p->both.op = n->op;
+    p->both.first = first;
+    return p;
+}
 
 static bool is_assigned(const pair *p, int variable)
 {
     return p->body[0].after[variable] || p->body[1].after[variable];
-}
-
-static bool add_operand(pair *p, tw_value *outer, tw_value *first, tw_value *second)
-{
-    if (p->operands == TW_MAX_NODE_OPERANDS)
-        return TW_TFL_UNSUPPORTED(p->n, "more than %d tensors go into its bodies",
-                                  TW_MAX_NODE_OPERANDS);
-    outer->index = 1;
-    p->input[0][p->operands] = first;
-    p->input[1][p->operands] = second;
-    p->operand[p->operands++] = outer;
-    return true;
 }
 
 /* The variables that a body assigns, or those that they only read. */
@@ -91,8 +88,9 @@ static bool add_variables(pair *p, bool assigned)
         if (!like || is_assigned(p, i) != assigned)
             continue;
         tw_value *outer = tw_tfl_variable_read(p->n, i, like);
-        if (!outer || !add_operand(p, outer, tw_tfl_variable_taken(import, &p->body[0], i, outer),
-                                   tw_tfl_variable_taken(import, &p->body[1], i, outer)))
+        if (!outer ||
+            !tw_pair_add(&p->both, outer, tw_tfl_variable_taken(import, &p->body[0], i, outer),
+                         tw_tfl_variable_taken(import, &p->body[1], i, outer)))
             return false;
     }
     return true;
@@ -122,15 +120,9 @@ static bool add_variable_outputs(pair *p, int body)
 static tw_node *finish(pair *p, const char *op, const void *attributes)
 {
     tw_tfl_import *import = p->n->import;
-    tw_builder *b = p->n->b;
-    tw_graph *body[2] = {p->body[0].graph, p->body[1].graph};
-    for (int k = 0; k < 2; k++) {
-        body[k]->inputs = tw_copy(b->arena, p->input[k] + p->first,
-                                  sizeof(tw_value *) * (size_t)(p->operands - p->first));
-        body[k]->input_count = body[k]->input_capacity = p->operands - p->first;
-    }
-    tw_node *node = tw_graph_control(b->graph, tw_op_by_name(op), b->node, p->operand, p->operands,
-                                     body[1]->output_count, NULL, attributes, body, b->diag);
+    for (int k = 0; k < 2; k++)
+        p->both.graph[k] = p->body[k].graph;
+    tw_node *node = tw_pair_finish(&p->both, op, attributes);
     for (int i = 0; node && i < import->variable_count; i++)
         if (is_assigned(p, i) && !tw_tfl_variable_assign(p->n, i, node->out[p->results++]))
             return NULL;
@@ -143,16 +135,15 @@ static bool make_if(tw_tfl_node *n, tw_value *condition, const int32_t *branch,
                     const tw_tfl_arguments *a)
 {
     const uint32_t count = n->operator->out_count;
-    pair *p = tw_alloc(n->import->scratch, sizeof *p);
-    p->n = n;
-    p->first = 1;
+    pair *p = new_pair(n, 1);
     for (int k = 0; k < 2; k++)
         if (!tw_tfl_body_of(n, branch[k], a, NULL, count, &p->body[k]))
             return false;
-    if (!add_operand(p, condition, NULL, NULL))
+    if (!tw_pair_add(&p->both, condition, NULL, NULL))
         return false;
     for (uint32_t i = 0; i < a->count; i++)
-        if (p->body[0].in[i] && !add_operand(p, a->in[i], p->body[0].in[i], p->body[1].in[i]))
+        if (p->body[0].in[i] &&
+            !tw_pair_add(&p->both, a->in[i], p->body[0].in[i], p->body[1].in[i]))
             return false;
     if (!add_variables(p, true) || !add_variables(p, false))
         return false;
@@ -248,7 +239,7 @@ static bool add_loop_operands(pair *p, const tw_tfl_arguments *a, const bool *ca
 {
     for (uint32_t i = 0; i < a->count; i++)
         if (carried[i] == which && p->body[0].in[i] &&
-            !add_operand(p, a->in[i], p->body[0].in[i], p->body[1].in[i]))
+            !tw_pair_add(&p->both, a->in[i], p->body[0].in[i], p->body[1].in[i]))
             return false;
     return true;
 }
@@ -265,8 +256,7 @@ static bool make_while(tw_tfl_node *n, int32_t condition, int32_t body, const tw
 {
     const bool *carried = find_carried(n, body, a);
     const tw_loop_attributes attributes = {0};
-    pair *p = tw_alloc(n->import->scratch, sizeof *p);
-    p->n = n;
+    pair *p = new_pair(n, 0);
     if (!tw_tfl_body_of(n, condition, a, carried, 1, &p->body[0]) ||
         !is_condition(n, p->body[0].out[0]) ||
         !tw_tfl_body_of(n, body, a, carried, a->count, &p->body[1]))
