@@ -12,6 +12,7 @@ typedef struct tw_conv_s8 {
     const int8_t *w;
     ptrdiff_t room;
     tw_panel *panel;
+    int may_extend; /* a panel reads all of its pixels before it writes any */
 } tw_conv_s8;
 
 int tw_conv_window(const tw_call *call, tw_window_spans *window)
@@ -108,6 +109,13 @@ static void flush(const tw_conv_s8 *all)
     all->panel->count = 0;
 }
 
+/* A panel takes one pixel more where that is the last: it is better off there than in one of its own. */
+static int is_full(const tw_conv_s8 *all, int64_t left)
+{
+    const int32_t count = all->panel->count;
+    return count >= TW_PANEL_PIXELS && (count == TW_PANEL_ROOM || left != 1 || !all->may_extend);
+}
+
 static void visit_s8(const void *of, const tw_patch *patch)
 {
     const tw_conv_s8 *all = (const tw_conv_s8 *)of;
@@ -115,9 +123,11 @@ static void visit_s8(const void *of, const tw_patch *patch)
     const int8_t *x = (const int8_t *)all->job.x + patch->in;
     int8_t *y = (int8_t *)all->job.y + patch->out;
     int32_t pixel;
-    for (pixel = 0; pixel < patch->pixels; pixel++)
-        if (tw_panel_add(all->panel, patch, x + pixel * p->x_pixel, y + pixel * p->y_pixel))
+    for (pixel = 0; pixel < patch->pixels; pixel++) {
+        (void)tw_panel_add(all->panel, patch, x + pixel * p->x_pixel, y + pixel * p->y_pixel);
+        if (is_full(all, patch->behind + patch->pixels - pixel - 1))
             flush(all);
+    }
     if (patch->closes && all->panel->count > 0)
         flush(all);
 }
@@ -167,13 +177,21 @@ static tw_status run_f32(const tw_call *call)
     return tw_conv_run(call, &job, visit_f32, &job);
 }
 
+static void open_panel(const tw_call *call, tw_panel *panel, tw_conv_s8 *all)
+{
+    const tw_tensor *w = call->in[1].tensor;
+    panel->count = 0;
+    all->panel = panel;
+    all->may_extend = ((const tw_conv_attributes *)call->attributes)->group == 1 && w->dim[0] > 0 &&
+                      tw_element_count(w) / w->dim[0] <= TW_PANEL_COPIED_TAPS;
+}
+
 static tw_status run_s8(const tw_call *call)
 {
     tw_panel panel;
     tw_conv_s8 all;
     tw_status status;
-    panel.count = 0;
-    all.panel = &panel;
+    open_panel(call, &panel, &all);
     all.round.begin = 0;
     all.round.end = call->in[1].tensor->dim[0];
     all.w = (const int8_t *)call->in[1].data;
@@ -203,8 +221,7 @@ static tw_status run_s8w4(const tw_call *call)
     int32_t begin;
     if (!tw_packed_open(call, TW_PACKED_FIRST, &packed))
         return TW_E_DATA;
-    panel.count = 0;
-    all.panel = &panel;
+    open_panel(&packed.call, &panel, &all);
     tw_channels_of(call, &all.channels);
     for (begin = present.begin; begin < present.end && status == TW_OK; begin = all.round.end) {
         all.round = tw_packed_round(&packed, present, begin);

@@ -56,12 +56,13 @@ void tw_channels_store(const tw_channels *q, int32_t first, const uint32_t *sum,
  * laid side by side as int16, with the input's zero point where they are padding, so that the sums
  * know neither borders nor zero points and stream both operands. */
 #if defined(__SSE2__)
-enum { TW_PANEL_PIXELS = 4 };
+enum { TW_PANEL_PIXELS = 4, TW_PANEL_ROOM = 5 };
 #else
-enum { TW_PANEL_PIXELS = 2 };
+enum { TW_PANEL_PIXELS = 2, TW_PANEL_ROOM = 2 };
 #endif
 
-/* On every target: a panel has at most so many pixels; it writes nothing before it has read all of them
+/* On every target: a panel has at most so many pixels (or TW_PANEL_ROOM, where they have no more taps than
+ * it copies); it writes nothing before it has read all of them
  * where they have no more taps, or it no more outputs, than this (plans rely on it: tw_window_overlap). */
 enum { TW_PANEL_MOST_PIXELS = 4, TW_PANEL_COPIED_TAPS = 128, TW_PANEL_COPIED_OUTPUTS = 32 };
 
@@ -71,7 +72,7 @@ typedef struct tw_panel {
         tw_taps rows, columns; /* inside */
         const int8_t *x;       /* the first tap inside */
         int8_t *y;
-    } pixel[TW_PANEL_PIXELS];
+    } pixel[TW_PANEL_ROOM];
 } tw_panel;
 
 /* Add a pixel to the panel; is it full now? */

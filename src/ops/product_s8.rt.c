@@ -7,14 +7,14 @@
 
 /* Taps and outputs a round: what the stack holds. STEP: taps that the dot products take at once. */
 #ifdef TW_SSE2
-enum { PIXELS = TW_PANEL_PIXELS, TAPS = 256, OUTPUTS = 32, STEP = 8 };
+enum { PIXELS = TW_PANEL_ROOM, TAPS = 256, OUTPUTS = 32, STEP = 8 };
 #elif defined(TW_ARM_DSP)
-enum { PIXELS = TW_PANEL_PIXELS, TAPS = 128, OUTPUTS = 32, STEP = 4 };
+enum { PIXELS = TW_PANEL_ROOM, TAPS = 128, OUTPUTS = 32, STEP = 4 };
 #else
-enum { PIXELS = TW_PANEL_PIXELS, TAPS = 128, OUTPUTS = 32, STEP = 1 };
+enum { PIXELS = TW_PANEL_ROOM, TAPS = 128, OUTPUTS = 32, STEP = 1 };
 #endif
 
-typedef char tw_panel_promise[(int)PIXELS <= (int)TW_PANEL_MOST_PIXELS &&
+typedef char tw_panel_promise[(int)TW_PANEL_PIXELS <= (int)TW_PANEL_MOST_PIXELS &&
                                       (int)TAPS >= (int)TW_PANEL_COPIED_TAPS &&
                                       (int)OUTPUTS >= (int)TW_PANEL_COPIED_OUTPUTS
                                   ? 1
@@ -186,7 +186,7 @@ static void lay(const tw_product_s8 *job, const tw_panel *panel, int32_t from, i
     const int32_t steps = (n + STEP - 1) / STEP * STEP;
     int32_t pixel, i;
     if (panel->count == 3) /* the fourth's sums are not used */
-        fill(round->x[PIXELS - 1], 0, 0, steps);
+        fill(round->x[TW_PANEL_PIXELS - 1], 0, 0, steps);
     for (pixel = 0; pixel < panel->count; pixel++) {
         int16_t *x = round->x[pixel];
         fill(x, n, 0, steps - n);
@@ -233,38 +233,53 @@ static void put(tw_round *round, const tw_group *g, int32_t pixel, tw_u32x4 sum)
     tw_store_u32x4(to, g->is_first ? sum : tw_load_u32x4(to) + sum);
 }
 
-/* Two outputs of four pixels by eight taps. */
-static TW_INLINE void step4(tw_u32x4 a[4], tw_u32x4 b[4], const int16_t *x, tw_s16x8 wa,
-                            tw_s16x8 wb)
+/* Two outputs of four or five pixels by eight taps. */
+static TW_INLINE void step(tw_u32x4 a[5], tw_u32x4 b[5], const int16_t *x, tw_s16x8 wa, tw_s16x8 wb,
+                           const int pixels)
 {
     int q;
-    for (q = 0; q < 4; q++) {
+    for (q = 0; q < pixels; q++) {
         const tw_s16x8 v = tw_load_s16x8(x + q * TAPS);
         a[q] += tw_pairs(v, wa);
         b[q] += tw_pairs(v, wb);
     }
 }
 
-static void dot4(tw_round *round, const tw_group *g)
+static TW_INLINE void dot_many(tw_round *round, const tw_group *g, const int pixels)
 {
     const int16_t *x = round->x[0];
     const int32_t whole = g->n & ~(STEP - 1);
-    tw_u32x4 sum[4];
+    tw_u32x4 sum[4], fifth[4];
     int32_t i, q, k;
     for (k = 0; k < 4; k += 2) {
-        tw_u32x4 a[4] = {{0}, {0}, {0}, {0}}, b[4] = {{0}, {0}, {0}, {0}};
+        tw_u32x4 a[5] = {{0}, {0}, {0}, {0}, {0}}, b[5] = {{0}, {0}, {0}, {0}, {0}};
         const int8_t *u = g->w[k], *v = g->w[k + 1];
         for (i = 0; i < whole; i += STEP)
-            step4(a, b, x + i, tw_widen_low(tw_load_s8x8(u + i)),
-                  tw_widen_low(tw_load_s8x8(v + i)));
+            step(a, b, x + i, tw_widen_low(tw_load_s8x8(u + i)), tw_widen_low(tw_load_s8x8(v + i)),
+                 pixels);
         if (whole < g->n)
-            step4(a, b, x + whole, load_rest(g, k, whole), load_rest(g, k + 1, whole));
+            step(a, b, x + whole, load_rest(g, k, whole), load_rest(g, k + 1, whole), pixels);
         sum[k] = tw_across(a[0], a[1], a[2], a[3]);
         sum[k + 1] = tw_across(b[0], b[1], b[2], b[3]);
+        fifth[k] = a[4];
+        fifth[k + 1] = b[4];
     }
     tw_transpose(sum);
     for (q = 0; q < 4; q++)
         put(round, g, q, sum[q]);
+    if (pixels == 5)
+        put(round, g, 4, tw_across(fifth[0], fifth[1], fifth[2], fifth[3]));
+}
+
+static void dot4(tw_round *round, const tw_group *g)
+{
+    dot_many(round, g, 4);
+}
+
+/* A function of its own: the rarer, it is to leave the other's registers alone. */
+static __attribute__((noinline)) void dot5(tw_round *round, const tw_group *g)
+{
+    dot_many(round, g, 5);
 }
 
 /* Four outputs of one pixel. */
@@ -290,7 +305,9 @@ static void dot1(tw_round *round, const tw_group *g, int32_t pixel)
 static void dot(tw_round *round, const tw_group *g, int32_t pixels)
 {
     int32_t q;
-    if (pixels > 2)
+    if (pixels == 5)
+        dot5(round, g);
+    else if (pixels > 2)
         dot4(round, g);
     else
         for (q = 0; q < pixels; q++)

@@ -98,9 +98,10 @@ typedef struct tw_patch {
     int32_t batch;
     int32_t row, column;   /* of the first */
     tw_taps rows, columns; /* both empty, or neither */
-    ptrdiff_t in;  /* elements from the input view's data to the first tap inside, channel 0 */
-    ptrdiff_t out; /* from the output view's data to the first pixel's first channel present */
-    int closes;    /* no pixel behind it may be begun before its own and those before it are done */
+    ptrdiff_t in;   /* elements from the input view's data to the first tap inside, channel 0 */
+    ptrdiff_t out;  /* from the output view's data to the first pixel's first channel present */
+    int64_t behind; /* pixels that the walk goes to after these */
+    int closes; /* no pixel behind it may be begun before its own and those before it are done */
 } tw_patch;
 
 typedef void (*tw_patch_function)(const void *job, const tw_patch *patch);

@@ -181,6 +181,7 @@ static void walk_row(const tw_window_spans *w, const tw_image *in, const tw_imag
     int32_t x;
     for (x = out->begin[2]; x < out->end[2]; x += patch->pixels) {
         find_patch(w, in, out, batch, inside, x, patch);
+        patch->behind -= patch->pixels;
         patch->closes = backwards && x + patch->pixels >= out->end[2];
         visit(job, patch);
     }
@@ -203,6 +204,7 @@ tw_status tw_window_walk(const tw_window_spans *w, const tw_image *in, const tw_
     }
     memset(&patch, 0, sizeof patch);
     rows = to.end[1] - to.begin[1];
+    patch.behind = (int64_t)rows * (to.end[2] - to.begin[2]) * (to.end[0] - to.begin[0]);
     for (batch = to.begin[0]; batch < to.end[0]; batch++)
         for (i = 0; i < rows; i++) {
             patch.row = to.begin[1] + (backwards ? rows - 1 - i : i);

@@ -166,8 +166,8 @@ static tw_reach reach_of(const tw_runner *r, uint32_t index)
     for (i = 0; i < s->input_count; i++) {
         const tw_plan_operand *o = &r->model->operands[s->first_operand + i];
         int32_t v;
-        if (o->tensor == TW_ABSENT)
-            continue;
+        if (o->tensor == TW_ABSENT || (o->stream == TW_ABSENT && o->rows != TW_ROWS_ACCUMULATED))
+            continue; /* what is no stream is all there */
         v = available(r, o);
         if (o->rows == TW_ROWS_MAPPED) {
             reach.allowed = min32(reach.allowed, allowed_by(r, s, o, v));
@@ -206,8 +206,8 @@ static int32_t rows_to_fire(const tw_runner *r, uint32_t index, const tw_reach *
 }
 
 /* The view of rows [first, end) of an operand. False: they are not where the plan says. */
-static int make_view(const tw_runner *r, const tw_plan_operand *o, int32_t first, int32_t end,
-                     tw_view *v)
+static inline int make_view(const tw_runner *r, const tw_plan_operand *o, int32_t first,
+                            int32_t end, tw_view *v)
 {
     const tw_tensor *t = tensor_of(r, o);
     int32_t base = o->stream == TW_ABSENT ? 0 : r->stream[leader_of(r, o->stream)].a;
@@ -322,7 +322,8 @@ static int make_views(const tw_runner *r, uint32_t index, int32_t rows, int accu
             first = r->step[index].b;
             end = first + rows;
         }
-        if (i < s->input_count && end > min32(available(r, o), rows_of(r, o)))
+        if (i < s->input_count && o->stream != TW_ABSENT &&
+            end > min32(available(r, o), rows_of(r, o)))
             return 0;
         if (!make_view(r, o, first, end, &views[i]))
             return 0;
@@ -471,11 +472,7 @@ static tw_status fire(tw_runner *r, uint32_t index, const tw_reach *reach, int32
     status = r->model->kernels[s->kernel]->run(&call);
     if (status != TW_OK)
         return status;
-    firing.step = r->segment->first_step + index;
-    firing.operator_code = s->operator_code;
     firing.row = accumulates ? count->b : count->a;
-    firing.rows = rows;
-    firing.call = &call;
     if (accumulates) {
         count->b += rows;
         if (rows == reach->remaining)
@@ -487,8 +484,14 @@ static tw_status fire(tw_runner *r, uint32_t index, const tw_reach *reach, int32
     status = drain(r, index, views + s->input_count);
     if (status != TW_OK)
         return status;
-    if (hook && hook(r->context->hook_user.pointer, r->context, &firing) != 0)
-        return TW_E_CALLBACK;
+    if (hook) {
+        firing.step = r->segment->first_step + index;
+        firing.operator_code = s->operator_code;
+        firing.rows = rows;
+        firing.call = &call;
+        if (hook(r->context->hook_user.pointer, r->context, &firing) != 0)
+            return TW_E_CALLBACK;
+    }
     for (i = 0; i < s->input_count; i++)
         release(r, &r->model->operands[s->first_operand + i]);
     for (; i < (uint32_t)s->input_count + s->output_count; i++)
