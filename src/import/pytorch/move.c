@@ -316,32 +316,68 @@ bool tw_torch_op_scatter(tw_torch_call *c)
                                      3, TW_SETTINGS(tw_set_int("axis", axis))));
 }
 
-/* (x, indices): one tensor of indices, for one axis */
+/* Item `axis` of the list as indices of x; a mask is the places where it is true. */
+static tw_value *index_of(tw_torch_call *c, int axis)
+{
+    tw_torch_object *all = c->arg[1];
+    c->arg[1] = all->items[axis];
+    tw_value *index = tw_torch_index_in(c, 1);
+    c->arg[1] = all;
+    if (!index || index->shape.dtype != TW_BOOL)
+        return index;
+    if (!tw_build_known(c->b, index) || index->shape.rank != 1) {
+        TW_TORCH_UNSUPPORTED(c, "a mask must be constant and have one axis: how many elements it "
+                                "takes must be known");
+        return NULL;
+    }
+    index = tw_build_places(c->b, index, true);
+    const int64_t count = index ? index->shape.dim[0] : 0;
+    return index ? tw_build_reshape(c->b, index, 1, &count) : NULL;
+}
+
+/* Indices of axes side by side are indices of one axis, which the axes become: i * extent + j. */
+static tw_value *joined_index(tw_torch_call *c, const tw_value *x, int first, int count)
+{
+    tw_value *sum = NULL;
+    for (int axis = first; axis < first + count; axis++) {
+        tw_value *index = index_of(c, axis);
+        if (!index || count == 1)
+            return index;
+        if (sum && sum->shape.dtype != index->shape.dtype)
+            index = tw_build_cast(c->b, index, sum->shape.dtype);
+        tw_value *extent =
+            index ? tw_build_scalar(c->b, index->shape.dtype, (double)x->shape.dim[axis]) : NULL;
+        index = tw_build2(c->b, "Mod", index, extent, NULL); /* counted from the end if negative */
+        sum = sum ? tw_build2(c->b, "Add", tw_build2(c->b, "Mul", sum, extent, NULL), index, NULL)
+                  : index;
+    }
+    return sum;
+}
+
+/* (x, indices): a tensor of indices or None for every axis from the first on */
 bool tw_torch_op_index(tw_torch_call *c)
 {
     tw_value *x = tw_torch_in(c, 0);
     const tw_torch_object *list = c->arg[1];
-    int axis = -1;
-    for (int i = 0; i < list->count; i++)
-        if (list->items[i]->kind == TW_TORCH_TENSOR && axis >= 0)
-            return TW_TORCH_UNSUPPORTED(c, "indices of several axes at once are not supported");
-        else if (list->items[i]->kind == TW_TORCH_TENSOR)
-            axis = i;
-    if (!x || axis < 0 || axis >= x->shape.rank)
-        return false;
-    tw_torch_object *all = c->arg[1];
-    c->arg[1] = list->items[axis];
-    tw_value *index = tw_torch_index_in(c, 1);
-    c->arg[1] = all;
-    if (index && index->shape.dtype == TW_BOOL) {
-        if (!tw_build_known(c->b, index) || index->shape.rank != 1)
-            return TW_TORCH_UNSUPPORTED(c, "a mask must be constant and have one axis: how many "
-                                           "elements it takes must be known");
-        index = tw_build_places(c->b, index, true);
-        const int64_t count = index ? index->shape.dim[0] : 0;
-        index = index ? tw_build_reshape(c->b, index, 1, &count) : NULL;
+    int first = -1, count = 0, rank = 0;
+    int64_t dim[TW_MAX_RANK];
+    for (int i = 0; i < list->count; i++) {
+        if (list->items[i]->kind != TW_TORCH_TENSOR)
+            continue;
+        if (count > 0 && i != first + count)
+            return TW_TORCH_UNSUPPORTED(c, "indices of axes that do not lie side by side");
+        first = count++ ? first : i;
     }
-    return index && tw_torch_give(c, tw_build_gather(c->b, x, index, axis, 0));
+    if (!x || count == 0 || first + count > x->shape.rank)
+        return false;
+    tw_value *index = joined_index(c, x, first, count);
+    for (int i = 0; i < x->shape.rank; i++)
+        if (i <= first || i >= first + count)
+            dim[rank++] = x->shape.dim[i];
+        else
+            dim[rank - 1] *= x->shape.dim[i];
+    x = count > 1 ? tw_build_reshape(c->b, x, rank, dim) : x;
+    return index && x && tw_torch_give(c, tw_build_gather(c->b, x, index, first, 0));
 }
 
 /* (x, classes) */
