@@ -69,6 +69,18 @@ def main():
                 real = [k, v]
             out = attend(q, *real, position, brought, 0.5, window)
             file.case(f"position {position}, {count} of {rows}, window {window}, ring {ring}, {kind}", NUMPY, "Attention", [("q", q), ("k", slots(k, size, ring)), ("v", slots(v, size, ring)), ("p", one(position))] + more, out, {"scale": 0.5, "window": window, "ring": ring}, quants, tolerance="rtol 1e-5 atol 1e-6")
+    for position, rows, count, window, size, ring in ((0, 1, None, 0, 5, 0), (3, 2, 1, 0, 6, 0), (11, 2, None, 4, 5, 1), (90, 1, None, 0, 91, 0)):
+        brought, width = rows if count is None else count, 16
+        quants = {"q": twir.Quant(0.02, -9), "k": twir.Quant(0.02, 3), "v": twir.Quant(0.03, -5), "y": twir.Quant(0.02, 4)}
+        stored = {name: random.integers(-128, 128, shape).astype(np.int8) for name, shape in (
+            ("q", (1, 4, rows, width)), ("k", (2, position + brought, width)), ("v", (2, position + brought, 4)))}
+        real = [(stored[n].astype(float) - quants[n].zero) * quants[n].scale for n in "qkv"]
+        out = attend(*real, position, brought, 0.05, window).astype(float)
+        out = np.clip(np.floor(np.abs(out / 0.02) + 0.5) * np.sign(out) + 4, -128, 127).astype(np.int8)
+        more = [] if count is None else [("n", one(count))]
+        file.case(f"int8 throughout: position {position}, {count} of {rows}, window {window}, ring {ring}", NUMPY, "Attention",
+                  [("q", stored["q"]), ("k", slots(stored["k"], size, ring)), ("v", slots(stored["v"], size, ring)), ("p", one(position))] + more,
+                  out, {"scale": 0.05, "window": window, "ring": ring}, quants, quants["y"], tolerance="ulp 1")
     file.write("src/ops/attention.txt")
 
 

@@ -159,6 +159,10 @@ def grouped():
     gqa("one entry, interleaved", 1, 4, 5, [5], batch=1, do_rotary=1, rotary_interleaved=1)
     gqa("a window, a cap, a scale", 1, 6, 7, [7, 7], local_window_size=3, softcap=2.0, scale=0.5)
     gqa("a prompt with a window", 5, 0, 5, [5, 5], local_window_size=2)
+    gqa("a token into a cache with room", 1, 8, 8, [5], batch=1)
+    gqa("the last token that has room, turned", 1, 8, 8, [8], batch=1, do_rotary=1)
+    gqa("three tokens into a cache with room, a window, turned", 3, 8, 8, [6], batch=1, do_rotary=1, local_window_size=2, scale=0.5)
+    gqa("a token into a cache with room, a cap", 1, 8, 8, [5], batch=1, softcap=2.0)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 /* Attention: kernels. A row of scores stands in scratch, one a token that is seen; every sum runs over the
- * tokens from the oldest to the newest, wherever a ring keeps them. */
+ * tokens from the oldest to the newest, wherever a ring keeps them. Of int8 queries the products are sums of
+ * integers, the weights are floats, and a row of the result stands in scratch, too, until it is rounded. */
 #include "ops/cache.h"
 
 #include "ops/codes.h"
@@ -16,7 +17,9 @@ typedef struct tw_cache_head {
 
 typedef struct tw_attention_row {
     const tw_call *call;
-    const float *q;
+    const void *q;
+    int32_t q_zero;
+    float q_scale; /* 0: floats */
     float *out, *score;
     float scale;
     int32_t first, end; /* tokens that it sees */
@@ -61,6 +64,24 @@ static float dot_s8(const float *q, const tw_cache_head *h, int32_t slot)
     return sum * h->scale;
 }
 
+/* Both int8; the check bounds the width, so that the sum cannot overflow. */
+static float dot_narrow(const int8_t *q, int32_t zero, const tw_cache_head *h, int32_t slot)
+{
+    const int8_t *k = (const int8_t *)h->data + slot * h->step;
+    int32_t sum = 0, i;
+    for (i = 0; i < h->width; i++)
+        sum += (q[i] - zero) * (k[i] - h->zero);
+    return (float)sum * h->scale;
+}
+
+static float product_of(const tw_attention_row *r, const tw_cache_head *k, int32_t slot)
+{
+    if (r->q_scale != 0.0f)
+        return dot_narrow((const int8_t *)r->q, r->q_zero, k, slot) * r->q_scale;
+    return k->scale != 0.0f ? dot_s8((const float *)r->q, k, slot)
+                            : dot_f32((const float *)r->q, k, slot);
+}
+
 static void add_f32(float *out, float weight, const tw_cache_head *h, int32_t slot)
 {
     const float *v = (const float *)(const void *)h->data + slot * h->step;
@@ -83,8 +104,7 @@ static void attend(const tw_attention_row *r, const tw_cache_head *k, const tw_c
     float peak = -TW_INFINITY, sum = 0.0f;
     int32_t j, slot = r->first % r->slots;
     for (j = r->first; j < r->end; j++) {
-        const float s =
-            (k->scale != 0.0f ? dot_s8(r->q, k, slot) : dot_f32(r->q, k, slot)) * r->scale;
+        const float s = product_of(r, k, slot) * r->scale;
         r->score[j - r->first] = s;
         peak = s > peak ? s : peak;
         slot = slot + 1 == r->slots ? 0 : slot + 1;
@@ -118,16 +138,28 @@ static int is_whole(const tw_call *call, uint32_t i)
     return !tw_given(call, i) || tw_is_present(&call->in[i]);
 }
 
-static float *row_at(const tw_view *v, int32_t head, int32_t i)
+static void *row_at(const tw_view *v, int32_t head, int32_t i)
 {
     const int32_t index[TW_MAX_RANK] = {0, head - (v->axis == 1 ? v->row : 0),
                                         i - (v->axis == 2 ? v->row : 0)};
-    return (float *)v->data + (ptrdiff_t)index[1] * v->tensor->stride[1] +
-           (ptrdiff_t)index[2] * v->tensor->stride[2];
+    return (char *)v->data + ((ptrdiff_t)index[1] * v->tensor->stride[1] +
+                              (ptrdiff_t)index[2] * v->tensor->stride[2]) *
+                                 (ptrdiff_t)tw_dtype_bytes(v->tensor->dtype);
 }
 
+/* A row of the result, rounded. */
+static void store_row(const tw_tensor *t, const float *row, int8_t *to)
+{
+    int32_t i;
+    for (i = 0; i < t->dim[3]; i++)
+        to[i] = (int8_t)tw_store_whole(tw_roundf(row[i] / t->scale), t->zero_point, -128, 127);
+}
+
+/* Bands are of heads or of rows; on other axes everything is there. */
 static int holds(const tw_view *v, const tw_view *out)
 {
+    if (out->axis != 1 && out->axis != 2)
+        return tw_is_present(v) && tw_is_present(out);
     return v->axis == out->axis && v->row <= out->row && v->row + v->rows >= out->row + out->rows;
 }
 
@@ -155,6 +187,8 @@ static tw_status run(const tw_call *call)
         return TW_E_DATA;
     r.call = call;
     r.score = (float *)call->scratch;
+    r.q_zero = q->tensor->zero_point;
+    r.q_scale = q->tensor->dtype == TW_S8 ? q->tensor->scale : 0.0f;
     r.scale = attributes_of(call)->scale;
     if (r.scale == 0.0f)
         r.scale = 1.0f / tw_sqrtf((float)keys->dim[3]);
@@ -163,9 +197,11 @@ static tw_status run(const tw_call *call)
         const tw_cache_head v = head_of(call, TW_ATTENTION_V, h / (heads / keys->dim[1]));
         for (i = from[1]; i < end[1]; i++) {
             r.q = row_at(q, h, i);
-            r.out = row_at(out, h, i);
+            r.out = r.q_scale != 0.0f ? r.score + r.slots : (float *)row_at(out, h, i);
             look(&r, position, count, i);
             attend(&r, &k, &v);
+            if (r.q_scale != 0.0f)
+                store_row(out->tensor, r.out, (int8_t *)row_at(out, h, i));
         }
     }
     return TW_OK;
@@ -186,7 +222,19 @@ static int is_rows(const tw_view *v, uint32_t dtype, int32_t heads, int32_t rows
            t->dim[2] == rows && t->dim[3] == width && (width == 1 || t->stride[3] == 1);
 }
 
-static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
+/* Bytes of scratch. */
+static uint64_t scratch_of(const tw_tensor *k, const tw_tensor *v, uint32_t queries)
+{
+    return ((uint64_t)k->dim[2] + (queries == TW_S8 ? (uint64_t)v->dim[3] : 0u)) * 4u;
+}
+
+static int is_scaled(const tw_tensor *t)
+{
+    return t->scale > 0.0f && t->zero_point >= -128 && t->zero_point <= 127;
+}
+
+/* Queries and results of one type, keys and values of another or the same. */
+static tw_status check(const tw_call *call, uint32_t queries, uint32_t dtype, uint64_t *work)
 {
     const tw_attention_attributes *a = attributes_of(call);
     const tw_tensor *q, *k, *v;
@@ -200,14 +248,16 @@ static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
     k = call->in[TW_ATTENTION_K].tensor;
     v = call->in[TW_ATTENTION_V].tensor;
     if (q->rank != 4 || k->rank != 4 || v->rank != 4 || k->dim[1] < 1 || k->dim[2] < 1 ||
-        k->dim[3] < 1 || q->dim[1] % k->dim[1] != 0 || q->dim[2] > k->dim[2])
+        k->dim[3] < 1 || v->dim[3] < 0 || q->dim[1] % k->dim[1] != 0 || q->dim[2] > k->dim[2])
         return TW_E_CHECK;
-    if (!is_rows(&call->in[TW_ATTENTION_Q], TW_F32, q->dim[1], q->dim[2], k->dim[3]) ||
+    if (!is_rows(&call->in[TW_ATTENTION_Q], queries, q->dim[1], q->dim[2], k->dim[3]) ||
         !is_rows(&call->in[TW_ATTENTION_K], dtype, k->dim[1], k->dim[2], k->dim[3]) ||
         !is_rows(&call->in[TW_ATTENTION_V], dtype, k->dim[1], k->dim[2], v->dim[3]) ||
-        !is_rows(&call->out[0], TW_F32, q->dim[1], q->dim[2], v->dim[3]) ||
-        (dtype == TW_S8 && (!(k->scale > 0.0f) || !(v->scale > 0.0f))) ||
-        (uint64_t)k->dim[2] * 4u > call->scratch_bytes || a->window < 0)
+        !is_rows(&call->out[0], queries, q->dim[1], q->dim[2], v->dim[3]) ||
+        (dtype == TW_S8 && (!is_scaled(k) || !is_scaled(v))) ||
+        (queries == TW_S8 && (!is_scaled(q) || !is_scaled(call->out[0].tensor) ||
+                              k->dim[3] > TW_ATTENTION_MOST_COLUMNS)) ||
+        scratch_of(k, v, queries) > call->scratch_bytes || a->window < 0)
         return TW_E_CHECK;
     const uint64_t rows = (uint64_t)q->dim[1] * (uint64_t)q->dim[2]; /* below 2^31, as are others */
     const uint64_t width = (uint64_t)k->dim[3] + (uint64_t)v->dim[3];
@@ -219,13 +269,19 @@ static tw_status check(const tw_call *call, uint32_t dtype, uint64_t *work)
 
 static tw_status check_f32(const tw_call *call, uint64_t *work)
 {
-    return check(call, TW_F32, work);
+    return check(call, TW_F32, TW_F32, work);
+}
+
+static tw_status check_f32w8(const tw_call *call, uint64_t *work)
+{
+    return check(call, TW_F32, TW_S8, work);
 }
 
 static tw_status check_s8(const tw_call *call, uint64_t *work)
 {
-    return check(call, TW_S8, work);
+    return check(call, TW_S8, TW_S8, work);
 }
 
 TW_KERNEL(attention, f32, run, check_f32);
-TW_KERNEL(attention, f32w8, run, check_s8);
+TW_KERNEL(attention, f32w8, run, check_f32w8);
+TW_KERNEL(attention, s8, run, check_s8);

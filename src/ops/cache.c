@@ -103,10 +103,11 @@ static bool attention_shape(const tw_shape_call *call)
     const tw_shape *v = &call->in[TW_ATTENTION_V]->shape;
     if (q->rank != 4 || k->rank != 4 || v->rank != 4)
         return TW_SHAPE_FAIL(call, "queries, keys and values must have rank 4");
-    if (q->dtype != TW_F32 || k->dtype != v->dtype || (k->dtype != TW_F32 && k->dtype != TW_S8))
+    if (k->dtype != v->dtype || (k->dtype != TW_F32 && k->dtype != TW_S8) ||
+        (q->dtype != TW_F32 && (q->dtype != TW_S8 || k->dtype != TW_S8)))
         return TW_SHAPE_UNSUPPORTED(call,
                                     "queries are %s, keys %s and values %s; f32 over f32 or "
-                                    "s8 is supported",
+                                    "s8, and s8 over s8 are supported",
                                     tw_dtype_name(q->dtype), tw_dtype_name(k->dtype),
                                     tw_dtype_name(v->dtype));
     if (q->dim[0] != 1 || k->dim[0] != 1 || v->dim[0] != 1 || k->dim[1] < 1 ||
@@ -118,7 +119,10 @@ static bool attention_shape(const tw_shape_call *call)
                              "a ring of %d rows is too small for a window of %d and %d rows at "
                              "a time",
                              (int)k->dim[2], (int)a->window, (int)q->dim[2]);
-    call->out[0] = tw_shape_of(TW_F32, 4, (int32_t[]){1, q->dim[1], q->dim[2], v->dim[3]});
+    if (q->dtype == TW_S8 && q->dim[3] > TW_ATTENTION_MOST_COLUMNS)
+        return TW_SHAPE_UNSUPPORTED(call, "%d columns of int8 queries are more than %d",
+                                    (int)q->dim[3], TW_ATTENTION_MOST_COLUMNS);
+    call->out[0] = tw_shape_of(q->dtype, 4, (int32_t[]){1, q->dim[1], q->dim[2], v->dim[3]});
     return are_numbers(call, TW_ATTENTION_POSITION);
 }
 
@@ -139,13 +143,25 @@ static uint64_t attention_macs(const tw_node *node)
 
 static bool attention_lower(const tw_node *node, tw_arena *unused, tw_lowering *l, tw_diag *diag)
 {
+    const tw_value *q = node->in[TW_ATTENTION_Q], *out = node->out[0];
     const tw_value *k = node->in[TW_ATTENTION_K], *v = node->in[TW_ATTENTION_V];
+    const bool narrow = q->shape.dtype == TW_S8;
     (void)unused;
+    if (narrow && (q->quant.count != 1 || out->quant.count != 1))
+        return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
+                       "int8 queries and results each need one scale and zero point");
     if (k->shape.dtype == TW_S8 && (k->quant.count != 1 || v->quant.count != 1))
         return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
                        "int8 keys and values each need one scale and zero point");
-    l->kernel = k->shape.dtype == TW_S8 ? &tw_k_attention_f32w8 : &tw_k_attention_f32;
-    l->scratch = (uint32_t)k->shape.dim[2] * 4u; /* below 2 GiB: the keys are */
+    l->kernel = narrow                    ? &tw_k_attention_s8
+                : k->shape.dtype == TW_S8 ? &tw_k_attention_f32w8
+                                          : &tw_k_attention_f32;
+    const uint64_t scratch =
+        ((uint64_t)k->shape.dim[2] + (narrow ? (uint64_t)v->shape.dim[3] : 0)) * 4u;
+    if (scratch > INT32_MAX)
+        return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
+                       "scores of more than 2 GiB");
+    l->scratch = (uint32_t)scratch;
     return no_clamp(node, diag);
 }
 
@@ -159,15 +175,19 @@ static const char append_samples[] =
     "  const %p : s32[1] = [3]\n  %y = Append (%c, %x, %p)\n  output %y\n}\n"
     "graph \"ring\" {\n  const %c : s8[1,3,4,2] = random 1 -99 99\n  const %x : s8[1,3,3,2] = random 2 -99 99\n"
     "  const %p : s32[1] = [7]\n  const %n : s32[1] = [2]\n  %y = Append (%c, %x, %p, %n) {ring=1}\n  output %y\n}\n";
-#define ATTENDS(type, quant, position, attributes)                                                             \
-    "graph \"" type "\" {\n  const %q : f32[1,4,2,3] = random 1 -2 2\n"                                      \
+#define ATTENDS(name, query, result, type, quant, position, attributes)                                        \
+    "graph \"" name "\" {\n  const %q : " query "\n"                                                          \
     "  const %k : " type "[1,2,7,3]" quant " = random 2 -100 100\n"                                           \
     "  const %v : " type "[1,2,7,5]" quant " = random 3 -100 100\n"                                           \
     "  const %p : s32[1] = [" position "]\n  const %n : s32[1] = [2]\n"                                        \
-    "  %y = Attention (%q, %k, %v, %p, %n) {" attributes "}\n  output %y\n}\n"
+    "  %y" result " = Attention (%q, %k, %v, %p, %n) {" attributes "}\n  output %y\n}\n"
+#define REAL "f32[1,4,2,3] = random 1 -2 2"
+#define NARROW "s8[1,4,2,3] quant(scale=0.03, zero=-7) = random 1 -128 128"
 static const char attention_samples[] =
-    ATTENDS("f32", "", "4", "scale=0.01") ATTENDS("f32", "", "9", "window=5, ring=1")
-    ATTENDS("s8", " quant(scale=0.02, zero=3)", "3", "window=2");
+    ATTENDS("f32", REAL, "", "f32", "", "4", "scale=0.01")
+    ATTENDS("ring", REAL, "", "f32", "", "9", "window=5, ring=1")
+    ATTENDS("f32w8", REAL, "", "s8", " quant(scale=0.02, zero=3)", "3", "window=2")
+    ATTENDS("s8", NARROW, " : s8[1,4,2,5] quant(scale=0.02, zero=5)", "s8", " quant(scale=0.02, zero=3)", "4", "window=0");
 /* clang-format on */
 
 const tw_opdef tw_op_advance = {
@@ -216,7 +236,7 @@ const tw_opdef tw_op_attention = {
     .rows = attention_rows,
     .macs = attention_macs,
     .lower = attention_lower,
-    .limits = "f32 queries, caches of f32 or int8; one batch",
+    .limits = "f32 queries, caches of f32 or int8, or all int8; one batch",
     .samples = attention_samples,
     .onnx = "",
 };

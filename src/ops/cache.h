@@ -11,7 +11,8 @@
  *     Attention (q, k, v, position, count?)           q [1, G * H, T, D], k [1, H, S, D], v [1, H, S, E], as
  *                                                     Append leaves them: G queries share a head of keys.
  *                                                     out = softmax(q . k * scale) . v over the tokens up to
- *                                                     row i's own, of which the last `window` where that is not 0
+ *                                                     row i's own, of which the last `window` where that is not 0. Float
+ *                                                     queries over float or int8 caches, or all int8
  */
 #ifndef TW_OPS_CACHE_H
 #define TW_OPS_CACHE_H
@@ -34,6 +35,9 @@ TW_ATTRIBUTE_STRUCT(append, TW_APPEND_ATTRIBUTES);
     A(T, INT, window, 0, 0, INT32_MAX, "tokens that a row sees, its own included; 0: all")         \
     A(T, BOOL, ring, 0, 0, 1, "the caches are rings")
 TW_ATTRIBUTE_STRUCT(attention, TW_ATTENTION_ATTRIBUTES);
+
+/* Of int8 queries: products of as many differences of 255 stay below 2^31. */
+enum { TW_ATTENTION_MOST_COLUMNS = 32768 };
 
 enum { TW_APPEND_CACHE, TW_APPEND_X, TW_APPEND_POSITION, TW_APPEND_COUNT, TW_APPEND_OPERANDS };
 enum {

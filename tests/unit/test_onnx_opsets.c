@@ -158,7 +158,7 @@ static void by_type(void **state)
 static void of_models(void **state)
 {
     (void)state;
-    assert_true(run_file("tests/data/onnx-microsoft.txt") >= 68);
+    assert_true(run_file("tests/data/onnx-microsoft.txt") >= 72);
     assert_true(run_file("tests/data/onnx-reference.txt") >= 22);
 }
 

@@ -224,6 +224,60 @@ tw_value *tw_attention_result(tw_attention *a)
              : NULL;
 }
 
+/* --- caches ------------------------------------------------------------------------------------ */
+
+static tw_value *one_number(tw_builder *b, tw_value *x)
+{
+    static const int64_t one[] = {1};
+    return tw_build_reshape(b, tw_build_cast(b, x, TW_S32), 1, one);
+}
+
+tw_value *tw_onnx_appended(tw_builder *b, tw_value *cache, tw_value *x, tw_value *position,
+                           bool ring)
+{
+    tw_value *in[] = {cache, x, one_number(b, position)};
+    return in[0] && in[1] && in[2]
+               ? tw_build(b, "Append", in, 3, TW_SETTINGS(tw_set_int("ring", ring)))
+               : NULL;
+}
+
+bool tw_attention_can_read_caches(const tw_attention *a)
+{
+    const tw_value *const operands[] = {a->q, a->k, a->v};
+    for (int i = 0; i < 3; i++)
+        if (!operands[i] || operands[i]->shape.rank != 4 || operands[i]->shape.dtype != TW_F32 ||
+            operands[i]->shape.dim[0] != 1)
+            return false;
+    return !a->allowed && !a->bias && a->cap == 0 && a->scores_out < 0 &&
+           a->q->shape.dim[2] <= a->k->shape.dim[2];
+}
+
+tw_value *tw_attention_over_caches(tw_attention *a, tw_value *position, int64_t window)
+{
+    tw_value *in[] = {a->q, a->k, a->v, one_number(a->b, position)};
+    return in[3] ? tw_build(
+                       a->b, "Attention", in, 4,
+                       TW_SETTINGS(tw_set_float("scale", a->scale), tw_set_int("window", window)))
+                 : NULL;
+}
+
+/* Are the keys a cache that this call's have just been put into? */
+static bool reads_caches(const tw_attention *a, const tw_value *lengths)
+{
+    const tw_node *k = a->k->producer, *v = a->v->producer;
+    return lengths && tw_onnx_int(a->n, "is_causal", 0) != 0 && a->past == 0 && a->scale > 0 &&
+           tw_attention_can_read_caches(a) && k && v && strcmp(k->op->name, "Append") == 0 &&
+           strcmp(v->op->name, "Append") == 0;
+}
+
+static tw_value *cached_result(tw_attention *a, tw_value *lengths)
+{
+    const int64_t left = a->n->opset >= 25 ? tw_onnx_int(a->n, "left_window_size", -1) : -1;
+    tw_value *position = tw_build2(a->b, "Sub", tw_build_cast(a->b, lengths, TW_S64),
+                                   tw_build_scalar(a->b, TW_S64, (double)a->rows), NULL);
+    return position ? tw_attention_over_caches(a, position, left < 0 ? 0 : left + 1) : NULL;
+}
+
 bool tw_onnx_op_attention(tw_onnx_node *n)
 {
     tw_attention a = {.n = n, .b = n->b, .scores_out = tw_onnx_wants(n, 3) ? 3 : -1};
@@ -240,9 +294,15 @@ bool tw_onnx_op_attention(tw_onnx_node *n)
         return false;
     if (tw_onnx_has(n, "scale"))
         a.scale = tw_onnx_float(n, "scale", 0);
-    if (!read_mask(&a) || !read_limits(&a))
+    if (!read_mask(&a))
         return false;
-    tw_value *y = tw_attention_result(&a);
+    tw_value *lengths = tw_onnx_in(n, 6), *y;
+    if (reads_caches(&a, lengths))
+        y = cached_result(&a, lengths);
+    else if (read_limits(&a))
+        y = tw_attention_result(&a);
+    else
+        return false;
     return tw_onnx_bind(n, 0, flat ? tw_onnx_merge_heads(n, y) : y) &&
            (!tw_onnx_wants(n, 1) || tw_onnx_bind(n, 1, a.k)) &&
            (!tw_onnx_wants(n, 2) || tw_onnx_bind(n, 2, a.v));

@@ -35,6 +35,15 @@ bool tw_attention_allow_band(tw_attention *a, int64_t low, int64_t high, tw_valu
 /* Values by the weights that come of queries and keys: [batch, heads, rows, v_size]. */
 tw_value *tw_attention_result(tw_attention *a);
 
+/* Over caches: keys and values with room for as many rows as there may ever be, of which those up to the queries'
+ * own count. position: rows before the queries', any integer, one element. window: rows that a query sees, its own
+ * included; 0: all. Can it be, as it is asked for? */
+bool tw_attention_can_read_caches(const tw_attention *a);
+tw_value *tw_attention_over_caches(tw_attention *a, tw_value *position, int64_t window);
+/* [1, heads, rows, size] with `x` behind `position` rows of it. ring: behind the last row comes the first. */
+tw_value *tw_onnx_appended(tw_builder *b, tw_value *cache, tw_value *x, tw_value *position,
+                           bool ring);
+
 /* x, [batch, heads, rows, size], with the first `turned` of each token turned by its angles. positions: [batch
  * or 1, rows], or null for caches that are a token's each. */
 typedef struct tw_rotation {

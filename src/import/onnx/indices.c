@@ -1,7 +1,7 @@
 /* Operators whose indices are data: gathering, scattering, sequences turned round; copies. */
 #include <string.h>
 
-#include "import/onnx/onnx.h"
+#include "import/onnx/attention.h"
 
 static bool is_index(tw_onnx_node *n, int i)
 {
@@ -144,6 +144,14 @@ bool tw_onnx_op_scatter_nd(tw_onnx_node *n)
                tw_build(n->b, "ScatterND", n->in, 3, TW_SETTINGS(tw_set_word("reduction", how))));
 }
 
+/* A cache by heads, of one batch entry: what Append is for. */
+static bool is_cache(const tw_value *cache, const tw_value *update, int axis)
+{
+    const int32_t *c = cache->shape.dim, *u = update->shape.dim;
+    return cache->shape.rank == 4 && axis == 2 && c[0] == 1 && u[0] == 1 && u[1] == c[1] &&
+           u[2] <= c[2] && u[3] == c[3] && update->shape.dtype == cache->shape.dtype;
+}
+
 /* Rows of the update go to where a cache has place, for each batch entry: ScatterElements at
  * write_indices[batch] + position, modulo the length where the cache is circular. */
 bool tw_onnx_op_tensor_scatter(tw_onnx_node *n)
@@ -159,11 +167,14 @@ bool tw_onnx_op_tensor_scatter(tw_onnx_node *n)
     if (axis == 0 || update->shape.rank != rank)
         return TW_ONNX_FAIL(n, "cache and update must have one rank, and the axis stand behind the "
                                "batch");
+    if (begin &&
+        (begin->shape.rank != 1 || begin->shape.dim[0] != cache->shape.dim[0] || !is_index(n, 2)))
+        return TW_ONNX_FAIL(n, "write_indices must be a list of %d", (int)cache->shape.dim[0]);
+    if (begin && is_cache(cache, update, axis))
+        return tw_onnx_bind(n, 0, tw_onnx_appended(n->b, cache, update, begin, circular));
     tw_value *at = tw_build_iota(n->b, TW_S64, rank, axis, update->shape.dim[axis]);
     if (begin) {
         int64_t dim[TW_MAX_RANK] = {cache->shape.dim[0], 1, 1, 1, 1, 1};
-        if (begin->shape.rank != 1 || begin->shape.dim[0] != dim[0] || !is_index(n, 2))
-            return TW_ONNX_FAIL(n, "write_indices must be a list of %d", (int)dim[0]);
         begin = tw_build_reshape(n->b, tw_build_cast(n->b, begin, TW_S64), rank, dim);
         at = tw_build2(n->b, "Add", begin, at, NULL);
     }

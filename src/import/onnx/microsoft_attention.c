@@ -360,6 +360,28 @@ static bool limit_grouped(tw_grouped *g)
                                    g->before ? g->lengths : NULL);
 }
 
+/* One entry whose caches have room for all that will ever come: nothing is masked, only read as far as it goes. */
+static bool has_whole_caches(const tw_grouped *g, const tw_value *past_k, const tw_value *past_v)
+{
+    const tw_attention *a = &g->a;
+    return past_k && g->before && a->q->shape.dim[0] == 1 && past_k->shape.rank == 4 &&
+           past_v->shape.rank == 4 && past_k->shape.dtype == TW_F32 &&
+           past_v->shape.dtype == TW_F32 && g->total == past_k->shape.dim[2] &&
+           g->total == past_v->shape.dim[2] && !tw_onnx_in(a->n, 10) &&
+           tw_onnx_float(a->n, "softcap", 0) == 0 && tw_onnx_float(a->n, "scale", 0) >= 0;
+}
+
+static tw_value *cached_result(tw_grouped *g, tw_value *past_k, tw_value *past_v)
+{
+    tw_attention *a = &g->a;
+    const int64_t window = tw_onnx_int(a->n, "local_window_size", -1);
+    a->k = tw_onnx_appended(a->b, past_k, a->k, g->before, false);
+    a->v = tw_onnx_appended(a->b, past_v, a->v, g->before, false);
+    if (!tw_attention_extents(a, tw_onnx_float(a->n, "scale", 0)))
+        return NULL;
+    return tw_attention_over_caches(a, g->before, window > 0 ? window : 0);
+}
+
 bool tw_onnx_op_group_query_attention(tw_onnx_node *n)
 {
     tw_grouped g = {.a = {.n = n, .b = n->b, .scores_out = -1}};
@@ -372,13 +394,19 @@ bool tw_onnx_op_group_query_attention(tw_onnx_node *n)
     if (!refuse_inputs(n, 11, n->in_count, "of a sink, or of scales") || !read_grouped(&g) ||
         !read_lengths(&g, past_k) || !turn_operands(&g))
         return false;
-    a->k = extended(&g, past_k, a->k);
-    a->v = extended(&g, past_v, a->v);
-    if (!tw_attention_extents(a, tw_onnx_float(n, "scale", 0)) || !limit_grouped(&g) ||
-        !read_bias(a, tw_onnx_in(n, 10)))
-        return false;
-    a->cap = tw_onnx_float(n, "softcap", 0);
-    return tw_onnx_bind(n, 0, tw_onnx_merge_heads(n, tw_attention_result(a))) &&
+    tw_value *y;
+    if (has_whole_caches(&g, past_k, past_v)) {
+        y = cached_result(&g, past_k, past_v);
+    } else {
+        a->k = extended(&g, past_k, a->k);
+        a->v = extended(&g, past_v, a->v);
+        if (!tw_attention_extents(a, tw_onnx_float(n, "scale", 0)) || !limit_grouped(&g) ||
+            !read_bias(a, tw_onnx_in(n, 10)))
+            return false;
+        a->cap = tw_onnx_float(n, "softcap", 0);
+        y = tw_attention_result(a);
+    }
+    return tw_onnx_bind(n, 0, tw_onnx_merge_heads(n, y)) &&
            (!tw_onnx_wants(n, 1) || tw_onnx_bind(n, 1, a->k)) &&
            (!tw_onnx_wants(n, 2) || tw_onnx_bind(n, 2, a->v));
 }

@@ -123,6 +123,12 @@ static bool stored_layer_operands(tw_graph *graph, const tw_node *node, tw_value
     return true;
 }
 
+/* A position or a length: it has no scale, and stays. */
+static bool is_count(const tw_value *value)
+{
+    return value && value->shape.dtype == TW_S32 && value->quant.count == 0;
+}
+
 /* All operands stored, at least one of them computed. */
 static bool stored_operands(tw_graph *graph, const tw_node *node, tw_value **in)
 {
@@ -131,6 +137,9 @@ static bool stored_operands(tw_graph *graph, const tw_node *node, tw_value **in)
         return stored_layer_operands(graph, node, in);
     bool computed = false;
     for (int i = 0; i < node->in_count; i++) {
+        in[i] = is_count(node->in[i]) ? node->in[i] : NULL;
+        if (in[i])
+            continue;
         in[i] = stored_tensor(node->in[i]);
         computed = computed || in[i];
         if (!in[i] && node->in[i])
