@@ -13,6 +13,8 @@ typedef struct tw_import_options {
     const tw_input_value *constants;
     int constant_count;
     const char *signature; /* which one, of a model that has several; null: the usual one */
+    bool *
+        reached; /* for tests: true for every row of pytorch.def that took a call; null: not asked */
 } tw_import_options;
 
 /* What they are of a compilation. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "import/import.h"
+#include "import/pytorch/torch.h"
 #include "support/model_folder.h"
 #include "support/reference.h"
 
@@ -96,13 +97,18 @@ static bool is_close(const tw_shape *shape, const void *have, const void *want)
     return true;
 }
 
+/* Rows of pytorch.def that some network has reached and that computed what PyTorch does. */
+enum { ROWS = 1024 };
+static bool reached[ROWS];
+
 /* The graph as it is imported, evaluated operator by operator: the first step against PyTorch. */
 static bool agrees(tw_arena *arena, const tw_model_folder *folder, const char *path)
 {
     tw_diag diag = {0};
     tw_offered_input offered[16] = {{0}};
     const void *in[16], *out[64];
-    tw_import_options options = {.offered = offered};
+    bool own[ROWS] = {false};
+    tw_import_options options = {.offered = offered, .reached = own};
     for (int i = 0; i < folder->row_count && folder->rows[i].role == TW_IO_IN; i++) {
         offered[i] = (tw_offered_input){.name = folder->rows[i].name, .rank = folder->rows[i].rank};
         memcpy(offered[i].dim, folder->rows[i].dim, sizeof offered[i].dim);
@@ -121,6 +127,8 @@ static bool agrees(tw_arena *arena, const tw_model_folder *folder, const char *p
         if (!fine)
             fprintf(stderr, "%s: output %d (%s) differs\n", path, i, graph->outputs[i]->name);
     }
+    for (int i = 0; fine && i < ROWS; i++)
+        reached[i] = reached[i] || own[i];
     return fine;
 }
 
@@ -168,7 +176,7 @@ static void compiled_programs(void **state)
 static void exported_programs(void **state)
 {
     (void)state;
-    check_fixtures("program.pt2", 30);
+    check_fixtures("program.pt2", 41);
 }
 
 /* As torch versions before 2.8 write them: other members, and other schemas before 2.6. */
@@ -183,13 +191,27 @@ static void flat_programs(void **state)
 static void decomposed_programs(void **state)
 {
     (void)state;
-    check_fixtures("decomposed.pt2", 20);
+    check_fixtures("decomposed.pt2", 34);
 }
 
 static void scripts(void **state)
 {
     (void)state;
-    check_fixtures("script.pt", 30);
+    check_fixtures("script.pt", 41);
+}
+
+/* No operator is claimed that no network has shown: after the tests above. */
+static void every_row_is_reached(void **state)
+{
+    (void)state;
+    int missing = 0;
+    const tw_torch_row *row;
+    for (int i = 0; (row = tw_torch_row_at(i)) != NULL; i++) {
+        assert_true(i < ROWS);
+        if (!reached[i] && ++missing)
+            fprintf(stderr, "no network reaches %s(%s)\n", row->name, row->signature);
+    }
+    assert_int_equal(missing, 0);
 }
 
 int main(void)
@@ -197,8 +219,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compiled_programs), cmocka_unit_test(exported_programs),
         cmocka_unit_test(flat_programs),     cmocka_unit_test(decomposed_programs),
-        cmocka_unit_test(scripts),           cmocka_unit_test(traced_models),
-        cmocka_unit_test(scripted_model),
+        cmocka_unit_test(scripts),           cmocka_unit_test(every_row_is_reached),
+        cmocka_unit_test(traced_models),     cmocka_unit_test(scripted_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

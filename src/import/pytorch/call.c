@@ -249,6 +249,8 @@ tw_torch_object *tw_torch_operator(tw_torch *t, const char *name, const tw_torch
         note_views(&c);
     if (fine && in_place)
         fine = store_back(&c);
+    if (fine && t->b.options && t->b.options->reached)
+        t->b.options->reached[c.row - rows] = true;
     t->b.node = before;
     return fine && t->b.diag->code == TW_CODE_OK ? c.result : NULL;
 }

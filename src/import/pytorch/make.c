@@ -150,13 +150,6 @@ bool tw_torch_op_arange(tw_torch_call *c)
     return arange(c, 0, tw_torch_real(c, 0), 1, is_whole(c, 0), 1);
 }
 
-/* (start, end, dtype, ...) */
-bool tw_torch_op_arange_from(tw_torch_call *c)
-{
-    return arange(c, tw_torch_real(c, 0), tw_torch_real(c, 1), 1, is_whole(c, 0) && is_whole(c, 1),
-                  2);
-}
-
 /* (start, end, step, dtype, ...) */
 bool tw_torch_op_arange_by(tw_torch_call *c)
 {

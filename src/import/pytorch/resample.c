@@ -4,19 +4,24 @@
 #include "import/pytorch/torch.h"
 #include "import/resize.h"
 
+/* A mode, and how it takes places and rounds them. */
+typedef struct tw_resize_way {
+    const char *mode, *coordinates, *rounding;
+} tw_resize_way;
+
 /* Extents from a list of sizes, or from factors where it is None. */
-static bool resize(tw_torch_call *c, const char *mode, const char *coordinates, int sizes,
-                   int factors)
+static bool resize(tw_torch_call *c, const tw_resize_way *way, int factors)
 {
+    enum { sizes = 1 };
     tw_value *x = tw_build_channels_last(c->b, tw_torch_real_in(c, 0));
     tw_resizing r;
     if (!x || x->shape.rank < 3)
         return false;
     const int spatial = x->shape.rank - 2;
     tw_resizing_begin(&r, &x->shape);
-    r.mode = mode;
-    r.coordinates = coordinates;
-    r.rounding = "floor";
+    r.mode = way->mode;
+    r.coordinates = way->coordinates;
+    r.rounding = way->rounding;
     if (tw_torch_has(c, sizes)) {
         static const int axis[] = {1, 2, 3};
         int64_t size[3];
@@ -40,23 +45,29 @@ static bool resize(tw_torch_call *c, const char *mode, const char *coordinates, 
 /* (x, size, scale_factors) */
 bool tw_torch_op_upsample_nearest(tw_torch_call *c)
 {
-    return resize(c, "nearest", "asymmetric", 1, 2);
+    return resize(c, &(tw_resize_way){"nearest", "asymmetric", "floor"}, 2);
 }
 
+/* floor((i + 0.5) * scale): the centre, with the half that the other way takes off put back. */
 bool tw_torch_op_upsample_nearest_exact(tw_torch_call *c)
 {
-    return resize(c, "nearest", "half_pixel", 1, 2);
+    return resize(c, &(tw_resize_way){"nearest", "half_pixel", "round_prefer_ceil"}, 2);
+}
+
+static const char *centre(const tw_torch_call *c)
+{
+    return tw_torch_flag(c, 2) ? "align_corners" : "half_pixel";
 }
 
 /* (x, size, align_corners, scale_factors) */
 bool tw_torch_op_upsample_linear(tw_torch_call *c)
 {
-    return resize(c, "linear", tw_torch_flag(c, 2) ? "align_corners" : "half_pixel", 1, 3);
+    return resize(c, &(tw_resize_way){"linear", centre(c), "floor"}, 3);
 }
 
 bool tw_torch_op_upsample_cubic(tw_torch_call *c)
 {
-    return resize(c, "cubic", tw_torch_flag(c, 2) ? "align_corners" : "half_pixel", 1, 3);
+    return resize(c, &(tw_resize_way){"cubic", centre(c), "floor"}, 3);
 }
 
 /* --- blocks of pixels -------------------------------------------------------------------------- */
