@@ -4,14 +4,13 @@
 file(GLOB TW_SUPPORT CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.c)
 file(GLOB TW_UNIT CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/unit/test_*.c)
 find_library(CMOCKA NAMES cmocka REQUIRED)
-find_library(ZLIB NAMES z REQUIRED)
 set(TW_TEST_DEFINITIONS _POSIX_C_SOURCE=200809L TW_TEST_WORK="${PROJECT_BINARY_DIR}/work")
 
 add_library(tilewright-test-support STATIC ${TW_SUPPORT})
 target_include_directories(tilewright-test-support PUBLIC tests)
 target_compile_options(tilewright-test-support PRIVATE ${TW_HOST_FLAGS})
 target_compile_definitions(tilewright-test-support PRIVATE ${TW_TEST_DEFINITIONS})
-target_link_libraries(tilewright-test-support PUBLIC tilewright-host ${CMOCKA} ${ZLIB})
+target_link_libraries(tilewright-test-support PUBLIC tilewright-host ${CMOCKA})
 
 foreach(source IN LISTS TW_UNIT)
   cmake_path(GET source STEM name)

@@ -169,7 +169,7 @@ static void files(void **state)
     }
 }
 
-/* Free space of no size, which libhdf5 would read for ever: every heap of texts ends so. */
+/* Free space of no size, where a reader might stay for ever: every heap of texts ends so. */
 static void endless_heap(void **state)
 {
     enum { HEAD = 16 };

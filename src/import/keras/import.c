@@ -7,16 +7,10 @@
 #include "import/archive.h"
 #include "import/keras/keras.h"
 
-static bool is_hdf5(const void *data, size_t bytes)
-{
-    const size_t length = sizeof TW_H5_SIGNATURE - 1;
-    return bytes >= length && memcmp(data, TW_H5_SIGNATURE, length) == 0;
-}
-
 bool tw_recognise_keras(const void *data, size_t bytes)
 {
-    return is_hdf5(data, bytes) || (tw_is_archive_with(data, bytes, "config.json", false) &&
-                                    !tw_is_archive_with(data, bytes, "data.pkl", true));
+    return tw_is_h5(data, bytes) || (tw_is_archive_with(data, bytes, "config.json", false) &&
+                                     !tw_is_archive_with(data, bytes, "data.pkl", true));
 }
 
 static json_t *parse(tw_diag *diag, const char *what, const char *text, size_t bytes)
@@ -72,7 +66,7 @@ static tw_graph *build(tw_kr_import *import, tw_arena *arena, const json_t *mode
     tw_builder_init(&import->b, graph, options, diag);
     bool ok =
         import_model(import, model) && tw_graph_sweep(graph, diag) && tw_graph_check(graph, diag);
-    return ok ? graph : NULL;
+    return ok && diag->code == TW_CODE_OK ? graph : NULL;
 }
 
 static tw_graph *import_hdf5(tw_kr_import *import, tw_arena *arena, const void *data, size_t bytes,
@@ -84,8 +78,8 @@ static tw_graph *import_hdf5(tw_kr_import *import, tw_arena *arena, const void *
     import->weights = tw_h5_open(import->scratch, data, bytes, diag);
     if (!import->weights)
         return NULL;
-    const char *text = tw_h5_text(import->weights, "", "model_config");
-    import->version = version_of(tw_h5_text(import->weights, "", "keras_version"));
+    const char *text = tw_kr_text(import, "", "model_config");
+    import->version = version_of(tw_kr_text(import, "", "keras_version"));
     if (text)
         model = parse(diag, "the attribute model_config", text, strlen(text));
     else
@@ -95,7 +89,6 @@ static tw_graph *import_hdf5(tw_kr_import *import, tw_arena *arena, const void *
     if (model && diag->code == TW_CODE_OK)
         graph = build(import, arena, model, options, diag);
     json_decref(model);
-    tw_h5_close(import->weights);
     return graph;
 }
 
@@ -150,7 +143,6 @@ static tw_graph *import_archive(tw_kr_import *import, tw_arena *arena, tw_archiv
         import->weights = tw_h5_open(import->scratch, weights, bytes, diag);
     if (import->weights)
         graph = build(import, arena, model, options, diag);
-    tw_h5_close(import->weights);
     json_decref(about);
     json_decref(model);
     return graph;
@@ -161,9 +153,9 @@ tw_graph *tw_import_keras(tw_arena *arena, const void *data, size_t bytes, const
 {
     (void)path; /* a model is one file */
     tw_arena *scratch = tw_arena_new();
-    tw_kr_import import = {.scratch = scratch};
+    tw_kr_import import = {.scratch = scratch, .b.diag = diag};
     tw_graph *graph = NULL;
-    if (is_hdf5(data, bytes)) {
+    if (tw_is_h5(data, bytes)) {
         graph = import_hdf5(&import, arena, data, bytes, options, diag);
     } else {
         tw_archive *archive = tw_archive_open(scratch, data, bytes, diag);

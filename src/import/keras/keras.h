@@ -10,7 +10,7 @@
 #include <jansson.h>
 
 #include "import/build.h"
-#include "import/keras/hdf5.h"
+#include "import/hdf5/hdf5.h"
 
 typedef struct tw_kr_node tw_kr_node;
 
@@ -130,6 +130,20 @@ const char *tw_kr_name(const json_t *layer);
 /* The layers of a model's record. */
 const json_t *tw_kr_layers(const json_t *model);
 const char *tw_kr_or_empty(const char *text);
+
+/* --- the weights' file: weights.c ---------------------------------------------------------------- */
+
+/* The text attribute of a group, in one piece or, where that is not there, in pieces NAME0, NAME1, ...
+ * Null without a message where there is none; null with one where it is damaged. */
+const char *tw_kr_text(tw_kr_import *import, const char *path, const char *attribute);
+/* A list of texts, kept the same way. Count -1: not there, or damaged (with a message). */
+int tw_kr_texts(tw_kr_import *import, const char *path, const char *attribute,
+                const char *const **texts);
+/* A dataset's type and extents: numbers of a type we have. False with a message. */
+bool tw_kr_weight_shape(tw_kr_import *import, const char *path, tw_shape *shape);
+/* Its elements, dense and little-endian, in the graph's arena. f16, bf16 and f64 come as f32 (`shape`
+ * says so). Null with a message. */
+const void *tw_kr_weights(tw_kr_import *import, const char *path, tw_shape *shape);
 
 /* --- variables: store.c -------------------------------------------------------------------------- */
 

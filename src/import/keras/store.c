@@ -93,10 +93,9 @@ static bool fill_list(tw_kr_import *import, const tw_kr_store *model, const char
 {
     if (!model->names) {
         store->path = join(import, model->path, name);
-        store->count =
-            *name && tw_h5_has(import->weights, store->path)
-                ? tw_h5_texts(import->weights, store->path, "weight_names", &store->names)
-                : 0;
+        store->count = *name && tw_h5_has(import->weights, store->path)
+                           ? tw_kr_texts(import, store->path, "weight_names", &store->names)
+                           : 0;
         if (store->count < 0)
             store->count = 0;
         if (!store->names)
@@ -218,16 +217,14 @@ tw_value *tw_kr_variable(tw_kr_node *n, tw_kr_store *store, int i, const char *w
         return NULL;
     }
     if (known ? !check_shape(n, path, what, &known->shape, rank, dim)
-              : !tw_h5_shape(import->weights, path, &shape) ||
+              : !tw_kr_weight_shape(import, path, &shape) ||
                     !check_shape(n, path, what, &shape, rank, dim))
         return NULL;
     if (known)
         return known;
-    const void *data = tw_h5_data(import->weights, path, &shape);
+    const void *data = tw_kr_weights(import, path, &shape);
     if (!data)
         return NULL;
-    /* The graph outlives the file's arena. */
-    data = tw_copy(n->b->arena, data, tw_shape_bytes(&shape));
     known =
         tw_graph_constant(n->b->graph, tw_format(n->b->arena, "%s/%s", n->name, what), shape, data);
     tw_map_put(import->scratch, &import->tensors, path, known);
