@@ -1,5 +1,5 @@
-/* What survives a run: buffers of frames against a list of frames, recurrent layers over k runs against one
- * run over the concatenation, waiting runs, saving and restoring in between. */
+/* What survives a run: buffers of frames against a list of frames, caches of tokens against attention over the
+ * full history, waiting runs, saving and restoring in between. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -171,106 +171,6 @@ static void buffers_stand_behind_each_other(void **state)
             assert_true(*(const float *)tw_session_output(&s, 2) == (float)i);
         }
         tw_session_close(&s);
-    }
-}
-
-/* ---- recurrent layers ---- */
-
-enum { STEPS = 12, BATCH = 2, IN = 3, OUT = 4 };
-
-typedef struct tw_case {
-    bool lstm, reverse_too, peephole, coupled, linear, lengths, initial;
-    float clip;
-} tw_case;
-
-/* A layer over `steps` time steps. The stateful one begins each run where the last ended. */
-static void write_layer(char *text, size_t room, const tw_case *c, int steps, const char *direction)
-{
-    const int gates = c->lstm ? 4 : 3, d = direction[0] == 'b' ? 2 : 1;
-    const char *h = c->initial ? "%h" : "_", *p = c->peephole ? "%p" : "_";
-    char attributes[160], states[40];
-    (void)snprintf(attributes, sizeof attributes,
-                   "hidden_size=%d, direction=\"%s\", clip=%g, %s=%d", OUT, direction,
-                   (double)c->clip, c->lstm ? "input_forget" : "linear_before_reset",
-                   c->lstm ? c->coupled : c->linear);
-    (void)snprintf(states, sizeof states, c->lstm ? "%s, %s, %s, %%r" : "%s, %%r", h,
-                   c->initial ? "%c" : "_", p);
-    (void)snprintf(
-        text, room,
-        "graph \"l\" {\n  input %%x : f32[%d,%d,%d]\n  input %%r : bool[]\n  input %%n : s32[%d]\n"
-        "  input %%h : f32[%d,%d,%d]\n  input %%c : f32[%d,%d,%d]\n"
-        "  const %%w : f32[%d,%d,%d] = random 1 -1 1\n  const %%u : f32[%d,%d,%d] = random 2 -1 1\n"
-        "  const %%b : f32[%d,%d] = random 3 -1 1\n  const %%p : f32[%d,%d] = random 4 -1 1\n"
-        "  %%y, %%yh%s = qti_aisw.%s (%%x, %%w, %%u, %%b, %s, %s) {%s}\n"
-        "  output %%y\n  output %%yh\n%s}\n",
-        steps, BATCH, IN, BATCH, d, BATCH, OUT, d, BATCH, OUT, d, gates * OUT, IN, d, gates * OUT,
-        OUT, d, 2 * gates * OUT, d, 3 * OUT, c->lstm ? ", %yc" : "",
-        c->lstm ? "StatefulLstm" : "StatefulGru", c->lengths ? "%n" : "_", states, attributes,
-        c->lstm ? "  output %yc\n" : "");
-}
-
-typedef struct tw_feeds {
-    float x[STEPS * BATCH * IN], h[2 * BATCH * OUT], c[2 * BATCH * OUT];
-} tw_feeds;
-
-static void feed_layer(tw_session *s, const tw_feeds *f, int first, uint8_t reset, int32_t length)
-{
-    const int32_t lengths[BATCH] = {length, length};
-    for (uint32_t i = 0; i < s->model.input_count; i++) {
-        const char *name = s->input_names[i];
-        const void *data = *name == 'x'   ? (const void *)(f->x + first * BATCH * IN)
-                           : *name == 'r' ? (const void *)&reset
-                           : *name == 'n' ? (const void *)lengths
-                           : *name == 'h' ? (const void *)f->h
-                                          : (const void *)f->c;
-        put(s, i, data);
-    }
-}
-
-/* In runs of `steps`, beginning anew at step `anew`: the same numbers as one run each. */
-static void check_layer(const tw_case *c, int steps, int anew)
-{
-    char text[2000];
-    tw_session whole, parts;
-    tw_feeds f;
-    uint64_t seed = 17;
-    float *all = (float *)&f;
-    for (size_t i = 0; i < sizeof f / sizeof *all; i++)
-        all[i] = number(&seed);
-    write_layer(text, sizeof text, c, steps, "forward");
-    open_network(&parts, text, steps == 1);
-    for (int from = 0; from < STEPS; from += anew) {
-        write_layer(text, sizeof text, c, anew, "forward");
-        open_network(&whole, text, 0);
-        feed_layer(&whole, &f, from, 0, anew);
-        (void)run(&whole);
-        const float *y = tw_session_output(&whole, 0);
-        for (int t = 0; t < anew; t += steps) {
-            feed_layer(&parts, &f, from + t, t == 0 && (from > 0 || steps == 2), steps);
-            (void)run(&parts);
-            assert_memory_equal(tw_session_output(&parts, 0), y + t * BATCH * OUT,
-                                sizeof *y * (size_t)steps * BATCH * OUT);
-        }
-        for (uint32_t o = 1; o < whole.model.output_count; o++)
-            assert_memory_equal(tw_session_output(&parts, o), tw_session_output(&whole, o),
-                                sizeof *y * BATCH * OUT);
-        tw_session_close(&whole);
-    }
-    tw_session_close(&parts);
-}
-
-static void layers_go_on_where_they_ended(void **state)
-{
-    (void)state;
-    for (int bits = 0; bits < 64; bits++) {
-        const tw_case c = {.lstm = bits & 1,
-                           .peephole = (bits & 1) && (bits & 2),
-                           .linear = bits & 2,
-                           .coupled = bits & 4,
-                           .clip = bits & 8 ? 0.3f : 0,
-                           .lengths = bits & 16,
-                           .initial = bits & 32};
-        check_layer(&c, bits % 3 == 0 ? 1 : bits % 3 + 1, 6);
     }
 }
 
@@ -603,7 +503,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buffers_are_lists_of_frames),
         cmocka_unit_test(buffers_stand_behind_each_other),
-        cmocka_unit_test(layers_go_on_where_they_ended),
         cmocka_unit_test(caches_are_the_history),
         cmocka_unit_test(a_full_cache_changes_nothing),
         cmocka_unit_test(states_are_a_context_s_own),
