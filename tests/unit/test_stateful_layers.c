@@ -80,8 +80,9 @@ static void make_passage(tw_passage *p, uint64_t seed)
     for (int r = 0; r < RUNS; r++) {
         p->reset[r] = r > 0 && tw_test_random(&seed) % 3 == 0;
         for (int b = 0; b < BATCH; b++)
-            p->length[r][b] =
-                p->c->lengths ? 1 + (int32_t)(tw_test_random(&seed) % (uint64_t)p->steps) : p->steps;
+            p->length[r][b] = p->c->lengths
+                                  ? 1 + (int32_t)(tw_test_random(&seed) % (uint64_t)p->steps)
+                                  : p->steps;
         for (int i = 0; i < STEPS * BATCH * IN; i++)
             (&p->x[r][0][0][0])[i] = number(&seed);
     }
@@ -120,7 +121,8 @@ static void pass(tw_passage *p)
         for (int t = 0; t < p->steps; t++)
             memcpy(p->y[r][t], y + t * d * BATCH * OUT, sizeof *y * (size_t)d * BATCH * OUT);
         for (uint32_t o = 1; o < s.model.output_count; o++)
-            memcpy(p->last[r][o - 1], tw_session_output(&s, o), sizeof *y * (size_t)d * BATCH * OUT);
+            memcpy(p->last[r][o - 1], tw_session_output(&s, o),
+                   sizeof *y * (size_t)d * BATCH * OUT);
     }
     tw_session_close(&s);
 }
@@ -153,9 +155,10 @@ static void check_stretch(const tw_passage *p, int from, int to, int d, bool bac
         for (int b = 0; b < BATCH; b++)
             for (int t = 0; t < p->steps; t++) {
                 static const float nothing[OUT] = {0};
-                const float *want = t < p->length[r][b]
-                                        ? y + ((place[r][t][b] * p->directions + d) * BATCH + b) * OUT
-                                        : nothing;
+                const float *want =
+                    t < p->length[r][b]
+                        ? y + ((place[r][t][b] * p->directions + d) * BATCH + b) * OUT
+                        : nothing;
                 assert_memory_equal(p->y[r][t][d][b], want, row);
             }
     for (uint32_t o = 1; o < s.model.output_count; o++)
@@ -195,7 +198,8 @@ static void layers_go_on_where_they_ended(void **state)
                            .lengths = bits & 16,
                            .initial = bits & 32};
         for (int i = 0; i < 3; i++)
-            check_layer(&c, directions[i], 1 + (bits + i) % STEPS, (uint64_t)bits * 3 + (uint64_t)i + 1);
+            check_layer(&c, directions[i], 1 + (bits + i) % STEPS,
+                        (uint64_t)bits * 3 + (uint64_t)i + 1);
     }
 }
 
