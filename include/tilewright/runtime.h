@@ -50,7 +50,7 @@ int memcmp(const void *left, const void *right, size_t bytes);
     X(TW_E_TRUNCATED, -5, "the plan is shorter or longer than it says")                            \
     X(TW_E_CHECKSUM, -6, "a checksum does not match; the plan is damaged")                         \
     X(TW_E_FORMAT, -7, "a field of the plan is out of range or contradicts another")               \
-    X(TW_E_KERNEL, -8, "a kernel that the plan needs is missing from the kernel table")            \
+    X(TW_E_KERNEL, -8, "a kernel or a part of the runtime that the plan needs is missing")         \
     X(TW_E_CHECK, -9, "a kernel refuses the shapes, types or attributes of its step")              \
     X(TW_E_MEMORY, -10, "an arena is missing or smaller than the plan needs")                      \
     X(TW_E_SCHEDULE, -11, "rows needed by a step are not in its window")                           \
@@ -129,6 +129,7 @@ uint32_t tw_tensor_bytes(const tw_tensor *tensor);
 
 struct tw_call;
 struct tw_kernel;
+struct tw_parts;
 struct tw_plan_header;
 struct tw_plan_segment;
 struct tw_plan_step;
@@ -146,6 +147,7 @@ typedef struct tw_model {
     const uint8_t *plan;
     const struct tw_plan_header *header;
     const struct tw_kernel *const *kernels; /* kernels[i] is the plan's i-th kernel */
+    const struct tw_parts *parts;           /* of the runtime; runtime/parts.h */
     const tw_tensor *tensors;
     const struct tw_plan_segment *segments;
     const struct tw_plan_step *steps;
@@ -239,7 +241,8 @@ typedef struct tw_context {
 
 /* Verify a plan once: structure, bounds, checksums, and each step by its kernel's own check.
  * plan: aligned to 16 bytes, must stay in place and unchanged while the model is used.
- * kernels: in the order of the plan's kernel list. */
+ * kernels: in the order of the plan's kernel list. Firmware that codegen writes has a function of its
+ * own instead, which brings no more of the runtime than its plan needs. */
 tw_status tw_load(tw_model *model, const void *plan, uint32_t bytes,
                   const struct tw_kernel *const *kernels, uint32_t kernel_count);
 

@@ -2,9 +2,13 @@
  * verified (the rest). Out: windows whose taps never leave the rows and columns that are present. */
 #include "ops/window.h"
 
-static int64_t floor_divide(int64_t a, int64_t b)
+/* b > 0. Division in 64 bits is a long call on small processors. */
+static int64_t floor_divide(int64_t a, int32_t b)
 {
-    int64_t q = a / b;
+    int64_t q;
+    if (a >= 0 && a <= INT32_MAX)
+        return (int32_t)a / b;
+    q = a / b;
     return q - (a % b < 0 ? 1 : 0);
 }
 

@@ -3,18 +3,9 @@
  * What must hold, and is verified here: entries nest, each knows its partners, and at least one segment
  * lies between two parts of a branch or loop. So following them always comes to a segment, after no
  * more steps than there are entries, and every loop ends after the rounds its plan announces. */
-#include "runtime/control.h"
-
-#include "runtime/kernel.h"
+#include "runtime/parts.h"
 
 /* ---- verifying ---- */
-
-void tw_nesting_begin(tw_nesting *n, const tw_model *model)
-{
-    memset(n, 0, sizeof *n);
-    n->model = model;
-    n->rounds = 1;
-}
 
 static int is_condition(const tw_model *m, uint32_t tensor)
 {
@@ -39,6 +30,19 @@ static int has_its_fields(const tw_model *m, const tw_plan_control *e)
                    : e->counter == 0);
 }
 
+/* Do these bytes of the fast arena lie beside the rounds of all loops around? */
+static int spares(const tw_nesting *n, uint32_t offset, uint32_t bytes)
+{
+    uint32_t i;
+    for (i = 0; i < n->depth; i++) {
+        const tw_plan_control *e = &n->model->controls[n->open[i]];
+        const int counts = e->kind == TW_CONTROL_LOOP || e->kind == TW_CONTROL_WHILE;
+        if (counts && bytes != 0 && offset < e->counter + 4u && e->counter < offset + bytes)
+            return 0;
+    }
+    return 1;
+}
+
 /* A branch or loop begins; the other entries of it are known by their partners, and verified there. */
 static tw_status open_entry(tw_nesting *n, uint32_t index)
 {
@@ -49,7 +53,7 @@ static tw_status open_entry(tw_nesting *n, uint32_t index)
     if (e->kind == TW_CONTROL_LOOP) {
         /* The condition is asked once more than the body runs. */
         const uint64_t most = (uint64_t)n->model->controls[e->partner].most + 1u;
-        if (rounds > UINT64_MAX / most || !tw_nesting_spares(n, e->counter, 4u))
+        if (rounds > UINT64_MAX / most || !spares(n, e->counter, 4u))
             return TW_E_FORMAT;
         rounds *= most;
     }
@@ -95,7 +99,8 @@ static tw_status continue_entry(tw_nesting *n, uint32_t index)
     return TW_OK;
 }
 
-tw_status tw_nesting_at(tw_nesting *n, uint32_t segment)
+/* Verify the entries that stand before a segment. */
+static tw_status at_segment(tw_nesting *n, uint32_t segment)
 {
     const tw_model *m = n->model;
     for (; n->next < m->control_count && m->controls[n->next].segment == segment; n->next++) {
@@ -114,23 +119,6 @@ tw_status tw_nesting_at(tw_nesting *n, uint32_t segment)
             return status;
     }
     return TW_OK;
-}
-
-int tw_nesting_ends(const tw_nesting *n)
-{
-    return n->depth == 0 && n->next == n->model->control_count;
-}
-
-int tw_nesting_spares(const tw_nesting *n, uint32_t offset, uint32_t bytes)
-{
-    uint32_t i;
-    for (i = 0; i < n->depth; i++) {
-        const tw_plan_control *e = &n->model->controls[n->open[i]];
-        const int counts = e->kind == TW_CONTROL_LOOP || e->kind == TW_CONTROL_WHILE;
-        if (counts && bytes != 0 && offset < e->counter + 4u && e->counter < offset + bytes)
-            return 0;
-    }
-    return 1;
 }
 
 /* ---- following ---- */
@@ -171,7 +159,9 @@ static tw_status count_round(const tw_context *context, const tw_plan_control *e
     return TW_OK;
 }
 
-tw_status tw_follow_controls(tw_context *context, const tw_model *m)
+/* context->segment is where execution has come to: follow the entries that stand there, and set it to
+ * the segment that runs next, or to the number of segments. */
+static tw_status follow(tw_context *context, const tw_model *m)
 {
     uint32_t at = first_entry(m, context->segment);
     while (at < m->control_count && m->controls[at].segment == context->segment) {
@@ -194,3 +184,5 @@ tw_status tw_follow_controls(tw_context *context, const tw_model *m)
     }
     return TW_OK;
 }
+
+const tw_control_part tw_part_controls = {at_segment, spares, follow};

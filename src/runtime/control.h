@@ -1,11 +1,12 @@
-/* Branches and loops of a plan: verified when it is loaded, followed while it runs. plan.h says what
- * the entries mean. */
+/* Branches and loops of a plan: what the loader knows of them while it verifies segment after segment.
+ * control.c verifies them when a plan is loaded, and follows them while it runs; plan.h says what the entries
+ * mean. */
 #ifndef TW_RUNTIME_CONTROL_H
 #define TW_RUNTIME_CONTROL_H
 
 #include "runtime/plan.h"
 
-/* The entries verified so far. */
+/* The entries verified so far. At the end every entry is, and depth is 0. */
 typedef struct tw_nesting {
     const tw_model *model;
     uint32_t next; /* entry */
@@ -15,16 +16,11 @@ typedef struct tw_nesting {
     uint64_t rounds;                 /* how often a segment here may run */
 } tw_nesting;
 
-void tw_nesting_begin(tw_nesting *nesting, const tw_model *model);
-/* Verify the entries that stand before a segment. */
-tw_status tw_nesting_at(tw_nesting *nesting, uint32_t segment);
-/* Is every entry verified and everything closed? */
-int tw_nesting_ends(const tw_nesting *nesting);
-/* Do these bytes of the fast arena lie beside the rounds of all loops around? */
-int tw_nesting_spares(const tw_nesting *nesting, uint32_t offset, uint32_t bytes);
-
-/* context->segment is where execution has come to: follow the entries that stand there, and set it to the
- * segment that runs next, or to the number of segments. */
-tw_status tw_follow_controls(tw_context *context, const tw_model *model);
+static inline void tw_nesting_begin(tw_nesting *n, const tw_model *model)
+{
+    memset(n, 0, sizeof *n);
+    n->model = model;
+    n->rounds = 1;
+}
 
 #endif

@@ -1,8 +1,7 @@
 /* Loading: a plan's bytes are verified once, completely, so that running needs no further checks
  * than the row comparisons of run.c. In: bytes that may say anything. Out: a tw_model, or the first
  * reason to refuse. Nothing here trusts a field before it has been compared with a bound. */
-#include "runtime/control.h"
-#include "runtime/rows.h"
+#include "runtime/parts.h"
 
 typedef struct tw_loader {
     tw_model *model;
@@ -152,6 +151,25 @@ static tw_status check_kernels(const tw_loader *l, uint32_t kernel_count)
     return TW_OK;
 }
 
+/* What the plan asks of the runtime is there. */
+static tw_status check_parts(const tw_model *m)
+{
+    const tw_parts *parts = m->parts;
+    int columns = 0, ends = 0;
+    uint32_t i;
+    for (i = 0; i < m->segment_count; i++) {
+        columns |= m->segments[i].columns != 0;
+        ends |= m->segments[i].source != TW_ABSENT;
+    }
+    for (i = 0; i < m->output_count; i++)
+        ends |= m->outputs[i] < m->tensor_count && m->tensors[m->outputs[i]].window != 0;
+    return (columns && !parts->columns) || (ends && !parts->ends) ||
+                   (m->control_count != 0 && !parts->controls) ||
+                   (m->position_count != 0 && !parts->positions)
+               ? TW_E_KERNEL
+               : TW_OK;
+}
+
 /* Bytes of a region; constants are the plan's own section. */
 static uint32_t region_size(const tw_model *m, uint32_t region)
 {
@@ -224,6 +242,12 @@ static tw_status check_tensors(const tw_loader *l)
     return TW_OK;
 }
 
+/* These bytes of the fast arena lie beside the rounds of all loops around. */
+static int spares_rounds(const tw_loader *l, uint32_t offset, uint32_t bytes)
+{
+    return l->nesting.depth == 0 || l->model->parts->controls->spares(&l->nesting, offset, bytes);
+}
+
 /* Nothing that a segment writes lies over its row counters, or over the rounds of a loop around it: the
  * execution would lose its way. */
 static int spares_counters(const tw_loader *l, const tw_plan_segment *g, uint32_t offset,
@@ -231,25 +255,7 @@ static int spares_counters(const tw_loader *l, const tw_plan_segment *g, uint32_
 {
     const uint32_t counters = 8u * (g->step_count + g->stream_count);
     return (bytes == 0 || offset >= g->counters + counters || g->counters >= offset + bytes) &&
-           tw_nesting_spares(&l->nesting, offset, bytes);
-}
-
-/* Every axis before the band axis has extent 1: a band of rows is one contiguous slice. */
-static int rows_are_slices(const tw_tensor *t, uint32_t axis)
-{
-    uint32_t i;
-    for (i = 0; i < axis && i < t->rank; i++)
-        if (t->dim[i] != 1)
-            return 0;
-    return 1;
-}
-
-/* Can its pixels be counted: rows of columns behind each other, neither empty nor too many? */
-static int has_pixels(const tw_tensor *t, const tw_plan_segment *g)
-{
-    return g->axis + 2u < t->rank && rows_are_slices(t, g->axis) && t->dim[g->axis] >= 1 &&
-           t->dim[g->axis + 1u] >= 1 &&
-           (int64_t)t->dim[g->axis] * t->dim[g->axis + 1u] <= TW_MAX_ROW_OFFSET;
+           spares_rounds(l, offset, bytes);
 }
 
 static int is_model_output(const tw_model *m, uint32_t tensor)
@@ -276,11 +282,11 @@ static tw_status check_stream(const tw_loader *l, const tw_plan_segment *segment
         return status;
     /* Rows of other streams matter to operands that map them, and are checked there. */
     if (t->region == TW_REGION_CONSTANT ||
-        ((t->window != 0 || s->producer == TW_ABSENT) && !rows_are_slices(t, segment->axis)) ||
+        ((t->window != 0 || s->producer == TW_ABSENT) && !tw_rows_are_slices(t, segment->axis)) ||
         (t->window != 0 && (segment->axis >= t->rank || !tw_is_dense(t))))
         return TW_E_FORMAT;
     if (segment->columns != 0 && t->window != 0 &&
-        (!has_pixels(t, segment) || is_model_output(m, s->tensor)))
+        (!m->parts->columns->has_pixels(t, segment) || is_model_output(m, s->tensor)))
         return TW_E_FORMAT;
     if (s->producer == TW_ABSENT ? segment->source != index || t->window == 0
                                  : s->producer >= segment->step_count)
@@ -301,39 +307,6 @@ static tw_status check_stream(const tw_loader *l, const tw_plan_segment *segment
                : TW_E_FORMAT;
 }
 
-static int is_map(int32_t num, int32_t den, int32_t off, int32_t off2)
-{
-    const int32_t far = TW_MAX_ROW_OFFSET;
-    return num >= 1 && den >= 1 && num <= far && den <= far && off >= -far && off <= far &&
-           off2 >= -far && off2 <= far;
-}
-
-/* Of a segment by columns: mapped operands have a map of columns too, outputs all the pixels of the
- * step's first, and nothing accumulates. */
-static tw_status check_columns(const tw_model *m, const tw_plan_segment *g, uint32_t step,
-                               const tw_plan_operand *o, int is_output)
-{
-    const tw_plan_operand *first = &m->operands[m->steps[g->first_step + step].first_operand +
-                                                m->steps[g->first_step + step].input_count];
-    const tw_plan_column *c;
-    if (is_output)
-        return o->column == 0 && o->rows == TW_ROWS_MAPPED &&
-                       has_pixels(&m->tensors[o->tensor], g) && first->tensor < m->tensor_count &&
-                       tw_width(&m->tensors[o->tensor], g) ==
-                           tw_width(&m->tensors[first->tensor], g) &&
-                       tw_units(&m->tensors[o->tensor], g) ==
-                           tw_units(&m->tensors[first->tensor], g)
-                   ? TW_OK
-                   : TW_E_FORMAT;
-    if (o->rows == TW_ROWS_WHOLE)
-        return o->column == 0 && o->stream == TW_ABSENT ? TW_OK : TW_E_FORMAT;
-    if (o->rows != TW_ROWS_MAPPED || o->column == 0 || o->column > m->column_count ||
-        !has_pixels(&m->tensors[o->tensor], g))
-        return TW_E_FORMAT;
-    c = &m->columns[o->column - 1];
-    return is_map(c->num, c->den, c->off, c->off2) ? TW_OK : TW_E_FORMAT;
-}
-
 static tw_status check_operand(const tw_model *m, const tw_plan_segment *segment, uint32_t step,
                                const tw_plan_operand *o, int is_output)
 {
@@ -344,12 +317,13 @@ static tw_status check_operand(const tw_model *m, const tw_plan_segment *segment
         return o->stream == TW_ABSENT ? TW_OK : TW_E_FORMAT;
     if (o->tensor >= m->tensor_count || o->rows > TW_ROWS_FINAL)
         return TW_E_FORMAT;
-    if (!is_map(o->num, o->den, o->off, o->off2) ||
-        (segment->columns != 0 && check_columns(m, segment, step, o, is_output) != TW_OK))
+    if (!tw_is_map(o->num, o->den, o->off, o->off2) ||
+        (segment->columns != 0 &&
+         m->parts->columns->check(m, segment, step, o, is_output) != TW_OK))
         return TW_E_FORMAT;
     t = &m->tensors[o->tensor];
     if (o->rows != TW_ROWS_WHOLE && o->rows != TW_ROWS_FINAL &&
-        (!rows_are_slices(t, segment->axis) || (segment->axis >= t->rank && t->rank != 0)))
+        (!tw_rows_are_slices(t, segment->axis) || (segment->axis >= t->rank && t->rank != 0)))
         return TW_E_FORMAT;
     if (o->stream == TW_ABSENT)
         return is_output || t->window != 0 ? TW_E_FORMAT : TW_OK;
@@ -475,7 +449,7 @@ static tw_status check_segment(tw_loader *l, const tw_plan_segment *g, tw_totals
         g->stream_count > 0xFFFFu || g->counters % 8u != 0 ||
         !in_range(g->counters, 8u * (g->step_count + g->stream_count),
                   m->header->region_bytes[TW_REGION_FAST]) ||
-        !tw_nesting_spares(&l->nesting, g->counters, 8u * (g->step_count + g->stream_count)) ||
+        !spares_rounds(l, g->counters, 8u * (g->step_count + g->stream_count)) ||
         (l->nesting.depth != 0 && g->source != TW_ABSENT)) /* rows are fed once */
         return TW_E_FORMAT;
     for (i = 0; i < g->stream_count; i++) {
@@ -508,30 +482,6 @@ static int is_io(const tw_model *m, uint32_t tensor)
     return 0;
 }
 
-static int is_number(const tw_model *m, uint32_t tensor)
-{
-    const tw_tensor *t = &m->tensors[tensor];
-    return t->dtype == TW_S32 && t->window == 0 && tw_element_count(t) == 1;
-}
-
-static int is_input(const tw_model *m, uint32_t tensor)
-{
-    uint32_t i;
-    for (i = 0; i < m->input_count; i++)
-        if (m->inputs[i] == tensor)
-            return 1;
-    return 0;
-}
-
-static int is_position(const tw_model *m, const tw_plan_position *p)
-{
-    return p->state < m->state_count && is_number(m, m->states[p->state].tensor) &&
-           (p->count == TW_ABSENT || (is_input(m, p->count) && is_number(m, p->count))) &&
-           p->limit <= (uint32_t)INT32_MAX && p->tokens <= (uint32_t)INT32_MAX &&
-           p->kept <= (uint32_t)INT32_MAX && p->window <= p->kept && p->reserved[0] == 0 &&
-           p->reserved[1] == 0;
-}
-
 static tw_status check_io(const tw_model *m)
 {
     uint32_t i;
@@ -544,9 +494,8 @@ static tw_status check_io(const tw_model *m)
             !in_range(s->initial, tw_tensor_bytes(&m->tensors[s->tensor]), m->constants_bytes))
             return TW_E_FORMAT;
     }
-    for (i = 0; i < m->position_count; i++)
-        if (!is_position(m, &m->positions[i]))
-            return TW_E_FORMAT;
+    if (m->position_count != 0 && m->parts->positions->check(m) != TW_OK)
+        return TW_E_FORMAT;
     for (i = 0; i < m->input_count; i++)
         if (!is_io(m, m->inputs[i]))
             return TW_E_FORMAT;
@@ -556,6 +505,13 @@ static tw_status check_io(const tw_model *m)
     return TW_OK;
 }
 
+/* Branches and loops before a segment. */
+static tw_status check_controls(tw_loader *l, uint32_t segment)
+{
+    const tw_model *m = l->model;
+    return m->control_count == 0 ? TW_OK : m->parts->controls->at(&l->nesting, segment);
+}
+
 static tw_status check_execution(tw_loader *l)
 {
     const tw_model *m = l->model;
@@ -563,13 +519,14 @@ static tw_status check_execution(tw_loader *l)
     uint32_t i;
     tw_nesting_begin(&l->nesting, m);
     for (i = 0; i < m->segment_count; i++) {
-        tw_status status = tw_nesting_at(&l->nesting, i);
+        tw_status status = check_controls(l, i);
         if (status == TW_OK)
             status = check_segment(l, &m->segments[i], &total);
         if (status != TW_OK)
             return status;
     }
-    if (tw_nesting_at(&l->nesting, m->segment_count) != TW_OK || !tw_nesting_ends(&l->nesting))
+    if (check_controls(l, m->segment_count) != TW_OK || l->nesting.depth != 0 ||
+        l->nesting.next != m->control_count)
         return TW_E_FORMAT;
     l->model->error_step = UINT32_MAX;
     l->model->error_operator = 0;
@@ -581,12 +538,13 @@ static tw_status check_execution(tw_loader *l)
                : TW_E_FORMAT;
 }
 
-tw_status tw_load(tw_model *model, const void *plan, uint32_t bytes,
-                  const tw_kernel *const *kernels, uint32_t kernel_count)
+tw_status tw_load_with(tw_model *model, const void *plan, uint32_t bytes,
+                       const tw_kernel *const *kernels, uint32_t kernel_count,
+                       const tw_parts *parts)
 {
     tw_loader l;
     tw_status status;
-    if (!model || !plan || (!kernels && kernel_count != 0))
+    if (!model || !plan || !parts || (!kernels && kernel_count != 0))
         return TW_E_ARGUMENT;
     memset(model, 0, sizeof *model);
     memset(&l, 0, sizeof l);
@@ -596,6 +554,7 @@ tw_status tw_load(tw_model *model, const void *plan, uint32_t bytes,
     model->plan = (const uint8_t *)plan;
     model->header = (const tw_plan_header *)plan;
     model->kernels = kernels;
+    model->parts = parts;
     l.model = model;
     l.bytes = bytes;
     l.directory = (const tw_plan_section *)(const void *)(model->plan + sizeof(tw_plan_header));
@@ -608,6 +567,8 @@ tw_status tw_load(tw_model *model, const void *plan, uint32_t bytes,
         status = check_announced(&l);
     if (status == TW_OK)
         status = check_kernels(&l, kernel_count);
+    if (status == TW_OK)
+        status = check_parts(model);
     if (status == TW_OK)
         status = check_tensors(&l);
     if (status == TW_OK)

@@ -1,5 +1,42 @@
-/* Positions: room for a run, rewinding. */
-#include "runtime/position.h"
+/* Positions, states that count the tokens that caches hold: verified, room for a run, rewinding. */
+#include "runtime/parts.h"
+
+/* ---- verifying ---- */
+
+static int is_number(const tw_model *m, uint32_t tensor)
+{
+    const tw_tensor *t = &m->tensors[tensor];
+    return t->dtype == TW_S32 && t->window == 0 && tw_element_count(t) == 1;
+}
+
+static int is_input(const tw_model *m, uint32_t tensor)
+{
+    uint32_t i;
+    for (i = 0; i < m->input_count; i++)
+        if (m->inputs[i] == tensor)
+            return 1;
+    return 0;
+}
+
+static int is_position(const tw_model *m, const tw_plan_position *p)
+{
+    return p->state < m->state_count && is_number(m, m->states[p->state].tensor) &&
+           (p->count == TW_ABSENT || (is_input(m, p->count) && is_number(m, p->count))) &&
+           p->limit <= (uint32_t)INT32_MAX && p->tokens <= (uint32_t)INT32_MAX &&
+           p->kept <= (uint32_t)INT32_MAX && p->window <= p->kept && p->reserved[0] == 0 &&
+           p->reserved[1] == 0;
+}
+
+static tw_status check(const tw_model *m)
+{
+    uint32_t i;
+    for (i = 0; i < m->position_count; i++)
+        if (!is_position(m, &m->positions[i]))
+            return TW_E_FORMAT;
+    return TW_OK;
+}
+
+/* ---- between and before runs ---- */
 
 static int32_t *number_at(const tw_context *context, const tw_model *m, uint32_t tensor)
 {
@@ -12,7 +49,7 @@ static int32_t *position_at(const tw_context *context, const tw_model *m, uint32
     return number_at(context, m, m->states[m->positions[i].state].tensor);
 }
 
-tw_status tw_positions_allow(const tw_context *context, const tw_model *m)
+static tw_status allow(const tw_context *context, const tw_model *m)
 {
     uint32_t i;
     for (i = 0; i < m->position_count; i++) {
@@ -59,3 +96,5 @@ tw_status tw_rewind(tw_context *context, uint32_t tokens)
         *position_at(context, m, i) = (int32_t)tokens;
     return TW_OK;
 }
+
+const tw_position_part tw_part_positions = {check, allow};

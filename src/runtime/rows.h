@@ -49,6 +49,24 @@ static inline uint32_t tw_unit_bytes(const tw_tensor *t, const tw_plan_segment *
     return axis < t->rank ? (uint32_t)t->stride[axis] * tw_dtype_bytes(t->dtype) : 0;
 }
 
+/* Every axis before the band axis has extent 1: a band of rows is one contiguous slice. */
+static inline int tw_rows_are_slices(const tw_tensor *t, uint32_t axis)
+{
+    uint32_t i;
+    for (i = 0; i < axis && i < t->rank; i++)
+        if (t->dim[i] != 1)
+            return 0;
+    return 1;
+}
+
+/* Are the terms of a row map within their bounds? */
+static inline int tw_is_map(int32_t num, int32_t den, int32_t off, int32_t off2)
+{
+    const int32_t far = TW_MAX_ROW_OFFSET;
+    return num >= 1 && den >= 1 && num <= far && den <= far && off >= -far && off <= far &&
+           off2 >= -far && off2 <= far;
+}
+
 /* Output rows that v input rows allow. */
 static inline int32_t tw_rows_allowed(const tw_plan_operand *o, int32_t v)
 {

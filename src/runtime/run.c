@@ -5,31 +5,9 @@
  * virtual: they go on past a tensor's last row, because padding rows are rows too. After a firing
  * each window it read gives up the rows that no reader needs any more, and so does a window it wrote
  * that nobody reads: rows of an output that the caller has been given. */
-#include "runtime/control.h"
-#include "runtime/position.h"
-#include "runtime/rows.h"
+#include "runtime/parts.h"
 
 enum { FLAG_DIRTY = 1u };
-
-/* Per step: rows made (virtual) and accumulated input rows taken. Per stream: first row still in
- * the window, and for the source, rows arrived (virtual). */
-typedef struct tw_counter {
-    int32_t a, b;
-} tw_counter;
-
-typedef struct tw_runner {
-    tw_context *context;
-    const tw_model *model;
-    const tw_plan_segment *segment;
-    tw_counter *step, *stream;
-    uint32_t end; /* steps from here on cannot fire: nothing that they look at has changed */
-} tw_runner;
-
-static uint8_t *region_base(const tw_context *c, const tw_model *m, uint32_t region)
-{
-    return region == TW_REGION_CONSTANT ? (uint8_t *)(uintptr_t)m->constants
-                                        : (uint8_t *)c->region[region].pointer;
-}
 
 static void open_segment(tw_runner *r)
 {
@@ -47,106 +25,35 @@ static void begin_segment(tw_runner *r)
     memset(r->step, 0, (r->segment->step_count + r->segment->stream_count) * sizeof *r->step);
 }
 
-static const tw_plan_step *step_at(const tw_runner *r, uint32_t index)
-{
-    return &r->model->steps[r->segment->first_step + index];
-}
-
-static const tw_tensor *tensor_of(const tw_runner *r, const tw_plan_operand *o)
-{
-    return &r->model->tensors[o->tensor];
-}
-
-/* What is counted of an operand's tensor: rows, or by columns, pixels. */
-static int32_t rows_of(const tw_runner *r, const tw_plan_operand *o)
-{
-    return tw_units(tensor_of(r, o), r->segment);
-}
-
-/* Virtual rows that an input has. */
-static int32_t available(const tw_runner *r, const tw_plan_operand *o)
-{
-    const tw_plan_stream *s;
-    if (o->stream == TW_ABSENT)
-        return TW_ALL_ROWS;
-    s = &r->model->streams[r->segment->first_stream + o->stream];
-    return s->producer == TW_ABSENT ? r->stream[o->stream].b : r->step[s->producer].a;
-}
-
-static int32_t min32(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Rows a step makes in all (of its first output). */
-static int32_t step_extent(const tw_runner *r, const tw_plan_step *s)
-{
-    return rows_of(r, &r->model->operands[s->first_operand + s->input_count]);
-}
-
-/* Columns of a step's first output; 1 where rows are counted. */
-static int32_t step_width(const tw_runner *r, const tw_plan_step *s)
-{
-    return tw_width(tensor_of(r, &r->model->operands[s->first_operand + s->input_count]),
-                    r->segment);
-}
-
-static tw_pixel_map pixel_map(const tw_runner *r, const tw_plan_step *s, const tw_plan_operand *o)
-{
-    tw_pixel_map m;
-    m.rows = o;
-    m.columns = &r->model->columns[o->column - 1];
-    m.in = tw_width(tensor_of(r, o), r->segment);
-    m.out = step_width(r, s);
-    return m;
-}
-
 /* Of a mapped operand of step s: see runtime/rows.h. */
 static int32_t allowed_by(const tw_runner *r, const tw_plan_step *s, const tw_plan_operand *o,
                           int32_t v)
 {
-    if (o->column != 0) {
-        const tw_pixel_map m = pixel_map(r, s, o);
-        return tw_pixels_allowed(&m, v);
-    }
-    return tw_rows_allowed(o, v);
+    return o->column != 0 ? r->model->parts->columns->allowed(r, s, o, v) : tw_rows_allowed(o, v);
 }
 
 static int32_t first_for(const tw_runner *r, const tw_plan_step *s, const tw_plan_operand *o,
                          int32_t row)
 {
-    if (o->column != 0) {
-        const tw_pixel_map m = pixel_map(r, s, o);
-        return tw_pixels_first(&m, row, rows_of(r, o));
-    }
-    return tw_rows_first(o, row, rows_of(r, o));
-}
-
-static int is_done(const tw_runner *r, uint32_t index)
-{
-    return r->step[index].a >= step_extent(r, step_at(r, index));
-}
-
-/* The stream whose window (and first row kept) is this one's. */
-static uint32_t leader_of(const tw_runner *r, uint32_t stream)
-{
-    const uint32_t over = r->model->streams[r->segment->first_stream + stream].over;
-    return over == TW_ABSENT ? stream : over;
+    return o->column != 0 ? r->model->parts->columns->first(r, s, o, row)
+                          : tw_rows_first(o, row, tw_rows_of(r, o));
 }
 
 /* Rows for which there is room in the windows a step writes. */
 static int32_t room_of(const tw_runner *r, uint32_t index)
 {
-    const tw_plan_step *s = step_at(r, index);
+    const tw_plan_step *s = tw_step_at(r, index);
     int32_t room = TW_ALL_ROWS;
     uint32_t i;
     for (i = 0; i < s->output_count; i++) {
         const tw_plan_operand *o = &r->model->operands[s->first_operand + s->input_count + i];
-        if (o->tensor == TW_ABSENT || tensor_of(r, o)->window == 0 ||
-            tensor_of(r, o)->window > (uint32_t)TW_ALL_ROWS || leader_of(r, o->stream) != o->stream)
+        if (o->tensor == TW_ABSENT || tw_tensor_of(r, o)->window == 0 ||
+            tw_tensor_of(r, o)->window > (uint32_t)TW_ALL_ROWS ||
+            tw_leader_of(r, o->stream) != o->stream)
             continue;
-        room = min32(room, (int32_t)tensor_of(r, o)->window -
-                               (min32(r->step[index].a, rows_of(r, o)) - r->stream[o->stream].a));
+        room = tw_min32(
+            room, (int32_t)tw_tensor_of(r, o)->window -
+                      (tw_min32(r->step[index].a, tw_rows_of(r, o)) - r->stream[o->stream].a));
     }
     return room;
 }
@@ -160,7 +67,7 @@ typedef struct tw_reach {
 
 static tw_reach reach_of(const tw_runner *r, uint32_t index)
 {
-    const tw_plan_step *s = step_at(r, index);
+    const tw_plan_step *s = tw_step_at(r, index);
     tw_reach reach = {TW_ALL_ROWS, -1, 0};
     uint32_t i;
     for (i = 0; i < s->input_count; i++) {
@@ -168,16 +75,16 @@ static tw_reach reach_of(const tw_runner *r, uint32_t index)
         int32_t v;
         if (o->tensor == TW_ABSENT || (o->stream == TW_ABSENT && o->rows != TW_ROWS_ACCUMULATED))
             continue; /* what is no stream is all there */
-        v = available(r, o);
+        v = tw_available(r, o);
         if (o->rows == TW_ROWS_MAPPED) {
-            reach.allowed = min32(reach.allowed, allowed_by(r, s, o, v));
+            reach.allowed = tw_min32(reach.allowed, allowed_by(r, s, o, v));
         } else if (o->rows == TW_ROWS_WHOLE) {
-            if (v < rows_of(r, o))
+            if (v < tw_rows_of(r, o))
                 reach.allowed = 0;
         } else {
-            int32_t ready = min32(v, rows_of(r, o)) - r->step[index].b;
-            reach.fresh = reach.fresh < 0 ? ready : min32(reach.fresh, ready);
-            reach.remaining = rows_of(r, o) - r->step[index].b;
+            int32_t ready = tw_min32(v, tw_rows_of(r, o)) - r->step[index].b;
+            reach.fresh = reach.fresh < 0 ? ready : tw_min32(reach.fresh, ready);
+            reach.remaining = tw_rows_of(r, o) - r->step[index].b;
         }
     }
     return reach;
@@ -186,110 +93,37 @@ static tw_reach reach_of(const tw_runner *r, uint32_t index)
 /* Rows to fire by: of the output, or of the accumulated input. -1: it cannot fire now. */
 static int32_t rows_to_fire(const tw_runner *r, uint32_t index, const tw_reach *reach)
 {
-    const tw_plan_step *s = step_at(r, index);
+    const tw_plan_step *s = tw_step_at(r, index);
     const int32_t band = s->band > (uint32_t)TW_ALL_ROWS ? TW_ALL_ROWS : (int32_t)s->band;
     const int32_t made = r->step[index].a;
     int32_t made_room;
     if (reach->fresh >= 0) {
         if (made >= TW_ALL_ROWS || reach->allowed == 0)
             return -1;
-        return reach->fresh > 0 || reach->remaining == 0 ? min32(reach->fresh, band) : -1;
+        return reach->fresh > 0 || reach->remaining == 0 ? tw_min32(reach->fresh, band) : -1;
     }
     if (reach->allowed <= made)
         return -1;
-    if (made >= step_extent(r, s))
+    if (made >= tw_step_extent(r, s))
         return 0; /* only padding is added */
-    made_room = min32(band, room_of(r, index));
+    made_room = tw_min32(band, room_of(r, index));
     if (r->segment->columns != 0) /* not beyond the end of a row */
-        made_room = min32(made_room, step_width(r, s) - made % step_width(r, s));
-    return made_room > 0 ? min32(min32(reach->allowed, step_extent(r, s)) - made, made_room) : -1;
+        made_room = tw_min32(made_room, tw_step_width(r, s) - made % tw_step_width(r, s));
+    return made_room > 0
+               ? tw_min32(tw_min32(reach->allowed, tw_step_extent(r, s)) - made, made_room)
+               : -1;
 }
 
-/* The view of rows [first, end) of an operand. False: they are not where the plan says. */
-static inline int make_view(const tw_runner *r, const tw_plan_operand *o, int32_t first,
-                            int32_t end, tw_view *v)
+/* The view of all of a resident operand: weights, mostly. */
+static void whole_view(const tw_runner *r, const tw_plan_operand *o, tw_view *v)
 {
-    const tw_tensor *t = tensor_of(r, o);
-    int32_t base = o->stream == TW_ABSENT ? 0 : r->stream[leader_of(r, o->stream)].a;
+    const tw_tensor *t = tw_tensor_of(r, o);
+    const uint32_t axis = r->segment->axis < t->rank ? r->segment->axis : 0;
     v->tensor = t;
-    v->axis = 0;
+    v->data = tw_region_base(r->context, r->model, t->region) + t->offset;
+    v->axis = (int32_t)axis;
     v->row = v->fresh = v->column = v->columns = 0;
-    v->rows = v->fresh_rows = t->dim[0];
-    v->data = region_base(r->context, r->model, t->region) + t->offset;
-    if (r->segment->axis >= t->rank)
-        return 1; /* it ends before the band axis: always whole */
-    if (end > first && (first < base || (t->window != 0 && (uint32_t)(end - base) > t->window)))
-        return 0;
-    v->axis = (int32_t)r->segment->axis;
-    v->row = v->fresh = first;
-    v->rows = v->fresh_rows = end - first;
-    if (end > first)
-        v->data = (uint8_t *)v->data + (uint32_t)(first - base) * tw_unit_bytes(t, r->segment);
-    return 1;
-}
-
-/* The view of a block: of rows [row, row + rows), `columns` columns from `column` on. False: its pixels
- * are not where the plan says. */
-static int make_block(const tw_runner *r, const tw_plan_operand *o, int32_t row, int32_t rows,
-                      int32_t column, int32_t columns, tw_view *v)
-{
-    const int32_t width = tw_width(tensor_of(r, o), r->segment);
-    const int32_t first = row * width + column;
-    const int32_t end = columns > 0 && rows > 0 ? first + (rows - 1) * width + columns : first;
-    if (!make_view(r, o, first, end, v))
-        return 0;
-    if (tensor_of(r, o)->window == 0 && end > first) {
-        const tw_tensor *t = tensor_of(r, o); /* its rows may lie inside those of another */
-        const uint32_t at = (uint32_t)row * (uint32_t)t->stride[v->axis] +
-                            (uint32_t)column * (uint32_t)t->stride[v->axis + 1];
-        v->data = region_base(r->context, r->model, t->region) + t->offset +
-                  at * tw_dtype_bytes(t->dtype);
-    }
-    v->row = v->fresh = row;
-    v->rows = v->fresh_rows = end > first ? rows : 0;
-    v->column = end > first ? column : 0;
-    v->columns = end > first ? columns : 0;
-    return 1;
-}
-
-/* The view of what an operand is to give for output pixels [made, made + pixels), all of one row. */
-static int make_input_block(const tw_runner *r, const tw_plan_step *s, const tw_plan_operand *o,
-                            int32_t made, int32_t pixels, tw_view *v)
-{
-    const tw_pixel_map m = pixel_map(r, s, o);
-    const int32_t extent = tw_extent(tensor_of(r, o), r->segment->axis);
-    const int32_t out = made / m.out, from = made % m.out;
-    const int32_t row = tw_rows_first(o, out, extent), end = tw_rows_needed(o, out + 1, extent);
-    const int32_t column = tw_columns_first(&m, from);
-    return make_block(r, o, row, end - row, column, tw_columns_needed(&m, from + pixels) - column,
-                      v) &&
-           (v->rows == 0 || (row + v->rows - 1) * m.in + column + v->columns <=
-                                min32(available(r, o), rows_of(r, o)));
-}
-
-/* By columns: views of all operands for output pixels [made, made + pixels). */
-static int make_blocks(const tw_runner *r, uint32_t index, int32_t pixels, tw_view *views)
-{
-    const tw_plan_step *s = step_at(r, index);
-    const int32_t made = r->step[index].a, width = step_width(r, s);
-    uint32_t i, count = (uint32_t)s->input_count + s->output_count;
-    for (i = 0; i < count; i++) {
-        const tw_plan_operand *o = &r->model->operands[s->first_operand + i];
-        int ok;
-        if (o->tensor == TW_ABSENT) {
-            memset(&views[i], 0, sizeof views[i]);
-            continue;
-        }
-        if (i >= s->input_count)
-            ok = make_block(r, o, made / width, 1, made % width, pixels, &views[i]);
-        else if (o->column != 0)
-            ok = make_input_block(r, s, o, made, pixels, &views[i]);
-        else
-            ok = make_view(r, o, 0, tw_extent(tensor_of(r, o), r->segment->axis), &views[i]);
-        if (!ok)
-            return 0;
-    }
-    return 1;
+    v->rows = v->fresh_rows = t->dim[axis];
 }
 
 /* Views of all operands for output rows [row, row + rows), or, where the step accumulates, for
@@ -297,7 +131,7 @@ static int make_blocks(const tw_runner *r, uint32_t index, int32_t pixels, tw_vi
 static int make_views(const tw_runner *r, uint32_t index, int32_t rows, int accumulates,
                       tw_view *views)
 {
-    const tw_plan_step *s = step_at(r, index);
+    const tw_plan_step *s = tw_step_at(r, index);
     const int32_t made = accumulates ? 0 : r->step[index].a;
     uint32_t i, count = (uint32_t)s->input_count + s->output_count;
     for (i = 0; i < count; i++) {
@@ -307,7 +141,11 @@ static int make_views(const tw_runner *r, uint32_t index, int32_t rows, int accu
             memset(&views[i], 0, sizeof views[i]);
             continue;
         }
-        end = rows_of(r, o);
+        if (o->stream == TW_ABSENT && o->rows == TW_ROWS_WHOLE) {
+            whole_view(r, o, &views[i]);
+            continue;
+        }
+        end = tw_rows_of(r, o);
         if (i >= s->input_count) {
             if (o->rows == TW_ROWS_MAPPED && !accumulates) {
                 first = made;
@@ -323,9 +161,9 @@ static int make_views(const tw_runner *r, uint32_t index, int32_t rows, int accu
             end = first + rows;
         }
         if (i < s->input_count && o->stream != TW_ABSENT &&
-            end > min32(available(r, o), rows_of(r, o)))
+            end > tw_min32(tw_available(r, o), tw_rows_of(r, o)))
             return 0;
-        if (!make_view(r, o, first, end, &views[i]))
+        if (!tw_make_view(r, o, first, end, &views[i]))
             return 0;
     }
     return 1;
@@ -360,19 +198,19 @@ static void make_call(const tw_runner *r, const tw_plan_step *s, const tw_view *
 /* First row of a stream that step `index` still needs. */
 static int32_t still_needs(const tw_runner *r, uint32_t index, uint32_t stream)
 {
-    const tw_plan_step *s = step_at(r, index);
+    const tw_plan_step *s = tw_step_at(r, index);
     int32_t needed = TW_ALL_ROWS;
     uint32_t i;
-    if (is_done(r, index))
+    if (tw_is_done(r, index))
         return TW_ALL_ROWS;
     for (i = 0; i < s->input_count; i++) {
         const tw_plan_operand *o = &r->model->operands[s->first_operand + i];
         if (o->tensor == TW_ABSENT || o->stream != stream)
             continue;
         if (o->rows == TW_ROWS_MAPPED)
-            needed = min32(needed, first_for(r, s, o, r->step[index].a));
+            needed = tw_min32(needed, first_for(r, s, o, r->step[index].a));
         else if (o->rows == TW_ROWS_ACCUMULATED)
-            needed = min32(needed, r->step[index].b);
+            needed = tw_min32(needed, r->step[index].b);
         else
             needed = 0;
     }
@@ -386,7 +224,7 @@ static int32_t kept_from(const tw_runner *r, uint32_t stream)
     int32_t first = TW_ALL_ROWS;
     uint32_t i;
     for (i = s->first_reader; i <= s->last_reader; i++)
-        first = min32(first, still_needs(r, i, stream));
+        first = tw_min32(first, still_needs(r, i, stream));
     return first;
 }
 
@@ -398,21 +236,21 @@ static void release(const tw_runner *r, const tw_plan_operand *o)
     const tw_tensor *t;
     int32_t have, base, keep;
     uint32_t leader, i;
-    if (o->tensor == TW_ABSENT || o->stream == TW_ABSENT || tensor_of(r, o)->window == 0)
+    if (o->tensor == TW_ABSENT || o->stream == TW_ABSENT || tw_tensor_of(r, o)->window == 0)
         return;
-    leader = leader_of(r, o->stream);
+    leader = tw_leader_of(r, o->stream);
     t = &r->model->tensors[streams[leader].tensor];
     base = r->stream[leader].a;
     have = streams[leader].producer == TW_ABSENT ? r->stream[leader].b
                                                  : r->step[streams[leader].producer].a;
-    have = min32(have, tw_units(t, r->segment));
-    keep = min32(have, kept_from(r, leader));
+    have = tw_min32(have, tw_units(t, r->segment));
+    keep = tw_min32(have, kept_from(r, leader));
     for (i = leader + 1; i < r->segment->stream_count && keep > base; i++)
         if (streams[i].over == leader)
-            keep = min32(keep, kept_from(r, i));
+            keep = tw_min32(keep, kept_from(r, i));
     if (keep > base) {
         uint32_t bytes = tw_unit_bytes(t, r->segment);
-        uint8_t *data = region_base(r->context, r->model, t->region) + t->offset;
+        uint8_t *data = tw_region_base(r->context, r->model, t->region) + t->offset;
         memmove(data, data + (uint32_t)(keep - base) * bytes, (uint32_t)(have - keep) * bytes);
         r->context->moved += (uint32_t)(have - keep) * bytes;
         r->stream[leader].a = keep;
@@ -429,31 +267,9 @@ static int is_read(const tw_runner *r, const tw_plan_operand *o)
     return s->first_reader <= s->last_reader;
 }
 
-/* Give the caller the rows that a firing has made of outputs that go by rows; those that are complete
- * only when the step is, all at once. */
-static tw_status drain(const tw_runner *r, uint32_t index, const tw_view *out)
-{
-    const tw_plan_step *s = step_at(r, index);
-    const tw_model *m = r->model;
-    tw_drain give = r->context->drain.function;
-    uint32_t i, k;
-    for (i = 0; i < s->output_count; i++) {
-        const tw_plan_operand *o = &m->operands[s->first_operand + s->input_count + i];
-        if (o->tensor == TW_ABSENT || tensor_of(r, o)->window == 0 ||
-            (o->rows != TW_ROWS_MAPPED && !is_done(r, index)))
-            continue;
-        for (k = 0; k < m->output_count; k++)
-            if (m->outputs[k] == o->tensor && /* NOLINTNEXTLINE: every operand's view is made */
-                (!give || give(r->context->drain_user.pointer, k, out[i].row, out[i].rows,
-                               out[i].data) != 0))
-                return TW_E_CALLBACK;
-    }
-    return TW_OK;
-}
-
 static tw_status fire(tw_runner *r, uint32_t index, const tw_reach *reach, int32_t rows)
 {
-    const tw_plan_step *s = step_at(r, index);
+    const tw_plan_step *s = tw_step_at(r, index);
     tw_counter *count = &r->step[index];
     const int accumulates = reach->fresh >= 0;
     tw_firing firing;
@@ -465,7 +281,7 @@ static tw_status fire(tw_runner *r, uint32_t index, const tw_reach *reach, int32
     uint32_t i;
     r->context->error_step = r->segment->first_step + index;
     r->context->error_operator = s->operator_code;
-    if (r->segment->columns != 0 ? !make_blocks(r, index, rows, views)
+    if (r->segment->columns != 0 ? !r->model->parts->columns->views(r, index, rows, views)
                                  : !make_views(r, index, rows, accumulates, views))
         return TW_E_SCHEDULE;
     make_call(r, s, views, blobs, &call);
@@ -481,9 +297,11 @@ static tw_status fire(tw_runner *r, uint32_t index, const tw_reach *reach, int32
         count->a += rows;
     }
     r->context->firings++;
-    status = drain(r, index, views + s->input_count);
-    if (status != TW_OK)
-        return status;
+    if (r->model->parts->ends) {
+        status = r->model->parts->ends->drain(r, index, views + s->input_count);
+        if (status != TW_OK)
+            return status;
+    }
     if (hook) {
         firing.step = r->segment->first_step + index;
         firing.operator_code = s->operator_code;
@@ -500,54 +318,10 @@ static tw_status fire(tw_runner *r, uint32_t index, const tw_reach *reach, int32
     return TW_OK;
 }
 
-/* The input with this tensor, or TW_ABSENT. */
-static uint32_t input_of(const tw_model *m, uint32_t tensor)
-{
-    uint32_t i;
-    for (i = 0; i < m->input_count; i++)
-        if (m->inputs[i] == tensor)
-            return i;
-    return TW_ABSENT;
-}
-
-/* Let rows of the source in: real ones through the feed, as far as the window has room; then padding.
- * 1, or an error. */
-static int32_t advance_source(tw_runner *r)
-{
-    const uint32_t source = r->segment->source;
-    const tw_plan_stream *s = &r->model->streams[r->segment->first_stream + source];
-    const tw_tensor *t = &r->model->tensors[s->tensor];
-    const int32_t extent = tw_units(t, r->segment), width = tw_width(t, r->segment);
-    tw_counter *count = &r->stream[source];
-    int32_t rows = r->segment->source_band > (uint32_t)TW_ALL_ROWS
-                       ? TW_ALL_ROWS
-                       : (int32_t)r->segment->source_band;
-    tw_feed feed = r->context->feed.function;
-    if (count->b >= extent) { /* a bound on padding: no layer looks so far past the end */
-        if (count->b >= min32(extent, TW_ALL_ROWS - 65536) + 65536)
-            return (int32_t)TW_E_SCHEDULE;
-        count->b = min32(TW_ALL_ROWS, count->b + rows);
-        return 1;
-    }
-    rows = min32(rows, extent - count->b);
-    if (t->window != 0 && t->window <= (uint32_t)TW_ALL_ROWS)
-        rows = min32(rows, (int32_t)t->window - (count->b - count->a));
-    rows -= rows % width; /* the caller gives whole rows */
-    if (rows <= 0)
-        return (int32_t)TW_E_SCHEDULE;
-    if (!feed || feed(r->context->feed_user.pointer, input_of(r->model, s->tensor),
-                      count->b / width, rows / width,
-                      region_base(r->context, r->model, t->region) + t->offset +
-                          (uint32_t)(count->b - count->a) * tw_unit_bytes(t, r->segment)) != 0)
-        return (int32_t)TW_E_CALLBACK;
-    count->b += rows;
-    return 1;
-}
-
 /* Step `index` has moved: it, who reads its results, and steps before them may be able to fire. */
 static void look_from(tw_runner *r, uint32_t index)
 {
-    const tw_plan_step *s = step_at(r, index);
+    const tw_plan_step *s = tw_step_at(r, index);
     uint32_t i;
     r->end = index + 1;
     for (i = 0; i < s->output_count; i++) {
@@ -562,7 +336,7 @@ static int is_complete(const tw_runner *r)
 {
     uint32_t i;
     for (i = 0; i < r->segment->step_count; i++)
-        if (!is_done(r, i))
+        if (!tw_is_done(r, i))
             return 0;
     return 1;
 }
@@ -588,7 +362,8 @@ static int32_t turn(tw_runner *r)
     if (is_complete(r))
         return 0;
     r->end = r->segment->step_count; /* the source's readers */
-    return r->segment->source != TW_ABSENT ? advance_source(r) : (int32_t)TW_E_SCHEDULE;
+    return r->segment->source != TW_ABSENT ? r->model->parts->ends->advance(r)
+                                           : (int32_t)TW_E_SCHEDULE;
 }
 
 static tw_status fail(tw_context *context, const tw_model *model, tw_status status)
@@ -602,7 +377,9 @@ static tw_status fail(tw_context *context, const tw_model *model, tw_status stat
 /* From the place before a segment to the segment that runs next. */
 static tw_status go_on(tw_runner *r)
 {
-    tw_status status = tw_follow_controls(r->context, r->model);
+    tw_status status = TW_OK;
+    if (r->model->control_count != 0)
+        status = r->model->parts->controls->follow(r->context, r->model);
     if (status == TW_OK && r->context->segment < r->model->segment_count)
         begin_segment(r);
     return status;
@@ -620,7 +397,8 @@ tw_status tw_run_some(tw_context *context, uint32_t firings)
     r.context = context;
     r.model = (const tw_model *)context->model.constant;
     if (context->segment >= r.model->segment_count) {
-        status = tw_positions_allow(context, r.model);
+        if (r.model->position_count != 0)
+            status = r.model->parts->positions->allow(context, r.model);
         if (status != TW_OK)
             return status;
         context->segment = 0;

@@ -244,13 +244,16 @@ static void test_direct(void **state)
 static const char both[] =
     "#include \"tiny.h\"\n"
     "#include \"counter.h\"\n"
+    "#include \"branch.h\"\n"
     "#include <string.h>\n"
     "#define MOST(a, b) ((a) > (b) ? (a) : (b))\n"
     "TINY_ALIGNED static uint8_t arena[MOST(TINY_ARENA_BYTES, COUNTER_ARENA_BYTES)];\n"
     "TINY_ALIGNED static uint8_t plan[COUNTER_PLAN_BYTES + 16];\n"
     "extern const uint32_t counter_file[];\n"
+    "BRANCH_ALIGNED static uint8_t other[BRANCH_ARENA_BYTES];\n"
     "static tiny_network tiny;\n"
     "static counter_network first, second;\n"
+    "static branch_network branch;\n"
     "static tw_model model;\n"
     "static float next_of(counter_network *network, float x)\n"
     "{\n"
@@ -287,12 +290,46 @@ static const char both[] =
     "        return 17;\n"
     "    if (next_of(&first, 2.0f) < 2.0f || next_of(&second, -3.0f) != 0.0f)\n"
     "        return 18;\n"
-    "    return next_of(&first, 4.0f) == 4.0f ? 0 : 19;\n"
+    "    if (next_of(&first, 4.0f) != 4.0f)\n"
+    "        return 19;\n"
+    "    if (branch_load() != TW_OK || branch_init(&branch, other, sizeof other) != TW_OK)\n"
+    "        return 20;\n"
+    "    branch_input_c(&branch)[0] = 1;\n"
+    "    branch_input_x(&branch)[0] = 3.0f;\n"
+    "    if (branch_run(&branch) != TW_OK || branch_output_y(&branch)[0] != 6.0f)\n"
+    "        return 21;\n"
+    "    branch_input_c(&branch)[0] = 0;\n"
+    "    branch_input_x(&branch)[0] = 3.0f;\n"
+    "    if (branch_run(&branch) != TW_OK || branch_output_y(&branch)[0] != 9.0f)\n"
+    "        return 22;\n"
+    "    return 0;\n"
     "}\n";
 
+static const char branch[] = "graph \"branch\" {\n"
+                             "  input %c : bool[1]\n"
+                             "  input %x : f32[1,2]\n"
+                             "  %y : f32[1,2] = If (%c, %x)\n"
+                             "    graph \"yes\" {\n"
+                             "      input %x : f32[1,2]\n"
+                             "      %y = Add (%x, %x)\n"
+                             "      output %y\n"
+                             "    }\n"
+                             "    graph \"no\" {\n"
+                             "      input %x : f32[1,2]\n"
+                             "      %y = Mul (%x, %x)\n"
+                             "      output %y\n"
+                             "    }\n"
+                             "  output %y\n"
+                             "}\n";
+
+/* Three, in truth: the third needs a part of the runtime that the others are linked without. */
 static void test_two_models(void **state)
 {
     (void)state;
+    tw_write_text("branch.twir", branch);
+    expect_status(tw_process("compile branch.twir -o branch.twp"), 0);
+    expect_status(tw_process("codegen branch.twp -o branch"), 0);
+    build_library("branch");
     expect_status(tw_process("compile tiny.twir -o tiny.twp"), 0);
     expect_status(tw_process("compile counter.twir -o counter.twp"), 0);
     expect_status(tw_process("codegen tiny.twp -o tiny"), 0);
@@ -303,8 +340,12 @@ static void test_two_models(void **state)
     expect_shell(
         0, "{ echo '#include <stdint.h>'; echo 'const uint32_t counter_file[] = {'; "
            "od -An -v -tx4 -w4 counter/counter.twp | sed 's/ *\\(.*\\)/0x\\1u,/'; echo '};'; } "
-           ">file.c && cc -std=c99 -O0 -Itiny/src -Icounter/src both.c file.c tiny.a counter.a "
-           "-o both && ./both");
+           ">file.c && cc -std=c99 -O0 -Itiny/src -Icounter/src -Ibranch/src both.c file.c tiny.a "
+           "counter.a branch.a -o both && ./both");
+    expect_in_file("branch/src/branch.c", "{NULL, &tw_part_controls, NULL, NULL}");
+    expect_in_file("tiny/src/tiny.c", "parts = {NULL, NULL, NULL, NULL}");
+    assert_int_equal(access("tiny/src/runtime/control.c", F_OK), -1);
+    assert_int_equal(access("tiny/src/runtime/parts.c", F_OK), -1);
 }
 
 /* ---- builds ---- */

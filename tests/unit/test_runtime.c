@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "host/session.h"
+#include "runtime/parts.h"
 #include "support/plans.h"
 
 static void open_network(tw_session *session, const char *text, uint64_t random_bands)
@@ -263,6 +264,89 @@ static void state_survives(void **state)
     tw_session_close(&s);
 }
 
+static uint32_t kernel_count(const tw_model *m)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < m->step_count; i++)
+        count = m->steps[i].kernel >= count ? m->steps[i].kernel + 1 : count;
+    return count;
+}
+
+static const char by_rows[] = "graph \"g\" {\n"
+                              "  input %x : f32[1,8,4,2]\n"
+                              "  %y = Add (%x, %x)\n"
+                              "  output %y\n"
+                              "}\n";
+
+/* A plan that says it is of another version, its checksum made right. */
+static tw_status load_version(const tw_session *s, uint16_t major, uint16_t minor)
+{
+    const uint32_t head = (uint32_t)(sizeof(tw_plan_header) +
+                                     s->model.header->section_count * sizeof(tw_plan_section));
+    uint8_t *plan = aligned_alloc(16, s->model.header->bytes);
+    tw_model model;
+    assert_non_null(plan);
+    memcpy(plan, s->model.plan, s->model.header->bytes);
+    tw_plan_header *h = (tw_plan_header *)(void *)plan;
+    h->major = major;
+    h->minor = minor;
+    h->crc = 0;
+    h->crc = tw_crc32(0, plan, head);
+    const tw_status status =
+        tw_load(&model, plan, h->bytes, s->model.kernels, kernel_count(&s->model));
+    free(plan);
+    return status;
+}
+
+/* An older runtime refuses a newer plan by its version, a newer one an older format's; within a format
+ * older plans are read. */
+static void versions(void **state)
+{
+    (void)state;
+    tw_session s;
+    open_network(&s, tw_test_networks[0], 0);
+    assert_int_equal(load_version(&s, TW_PLAN_MAJOR, TW_PLAN_MINOR), TW_OK);
+    assert_int_equal(load_version(&s, TW_PLAN_MAJOR, 0), TW_OK);
+    assert_int_equal(load_version(&s, TW_PLAN_MAJOR, TW_PLAN_MINOR + 1u), TW_E_VERSION);
+    assert_int_equal(load_version(&s, TW_PLAN_MAJOR + 1u, 0), TW_E_VERSION);
+    assert_int_equal(load_version(&s, TW_PLAN_MAJOR - 1u, TW_PLAN_MINOR), TW_E_VERSION);
+    tw_session_close(&s);
+}
+
+/* A runtime without its parts takes a plan that needs none of them, and refuses the others. */
+static int is_taken_without_parts(const char *text, const char *input_rows)
+{
+    static const tw_parts none = {NULL, NULL, NULL, NULL};
+    tw_compile_options options;
+    tw_compiled compiled;
+    tw_diag diag = {0};
+    tw_session s;
+    tw_model model;
+    tw_compile_options_default(&options);
+    options.input_rows = input_rows;
+    tw_test_compile(text, &options, &compiled);
+    assert_true(tw_session_open(&s, compiled.plan, compiled.plan_bytes, &diag));
+    int needed = s.model.control_count != 0 || s.model.position_count != 0 || input_rows;
+    for (uint32_t g = 0; g < s.model.segment_count; g++)
+        needed |= s.model.segments[g].columns != 0;
+    const tw_status status = tw_load_with(&model, s.model.plan, s.model.header->bytes,
+                                          s.model.kernels, kernel_count(&s.model), &none);
+    assert_int_equal(status, needed ? TW_E_KERNEL : TW_OK);
+    tw_compiled_free(&compiled);
+    tw_session_close(&s);
+    return !needed;
+}
+
+static void parts_are_asked_for(void **state)
+{
+    (void)state;
+    int taken = 0, count = 0;
+    for (; tw_test_networks[count]; count++)
+        taken += is_taken_without_parts(tw_test_networks[count], NULL);
+    assert_true(taken > 0 && taken < count);
+    assert_false(is_taken_without_parts(by_rows, "x"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +355,8 @@ int main(void)
         cmocka_unit_test(slices_of_any_size),
         cmocka_unit_test(arenas_are_checked),
         cmocka_unit_test(state_survives),
+        cmocka_unit_test(versions),
+        cmocka_unit_test(parts_are_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

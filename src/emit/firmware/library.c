@@ -49,6 +49,17 @@ static void write_kernels(const tw_making *m, FILE *f)
                "#define KERNEL_COUNT ((uint32_t)(sizeof kernels / sizeof *kernels))\n\n");
 }
 
+/* Likewise. */
+static void write_parts(const tw_making *m, FILE *f)
+{
+    const char *part[TW_FIRMWARE_PARTS];
+    tw_firmware_parts(&m->session->model, part);
+    fprintf(f, "static const tw_parts parts = {");
+    for (int i = 0; i < TW_FIRMWARE_PARTS; i++)
+        fprintf(f, "%s%s%s", i ? ", " : "", part[i] ? "&" : "", part[i] ? part[i] : "NULL");
+    fprintf(f, "};\n\n");
+}
+
 /* The fields of tw_model, in their order: addresses inside the plan, then counts. */
 static void write_model(const tw_making *m, FILE *f)
 {
@@ -68,7 +79,8 @@ static void write_model(const tw_making *m, FILE *f)
     fprintf(f,
             "#define AT(type, offset) ((const type *)(const void *)(%s_plan + (offset) / 4u))\n"
             "const tw_model %s_model = {\n"
-            "    AT(uint8_t, 0u),\n    AT(struct tw_plan_header, 0u),\n    KERNELS,\n",
+            "    AT(uint8_t, 0u),\n    AT(struct tw_plan_header, 0u),\n    KERNELS,\n"
+            "    &parts,\n",
             m->name, m->name);
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         if (sections[i].at)
@@ -90,7 +102,8 @@ static void write_load(const tw_making *m, FILE *f)
         fprintf(f,
                 "tw_status %s_load(tw_model *model, const void *plan, uint32_t bytes)\n"
                 "{\n"
-                "    tw_status status = tw_load(model, plan, bytes, KERNELS, KERNEL_COUNT);\n"
+                "    tw_status status = tw_load_with(model, plan, bytes, KERNELS, KERNEL_COUNT,\n"
+                "                                    &parts);\n"
                 "    if (status != TW_OK || model->header->crc == %s_PLAN_CRC)\n"
                 "        return status;\n"
                 "    model->header = NULL;\n"
@@ -98,13 +111,15 @@ static void write_load(const tw_making *m, FILE *f)
                 "}\n\n",
                 m->name, m->big);
     else
-        fprintf(f,
-                "tw_status %s_load(void)\n"
-                "{\n"
-                "    tw_model verified;\n"
-                "    return tw_load(&verified, %s_plan, %s_PLAN_BYTES, KERNELS, KERNEL_COUNT);\n"
-                "}\n\n",
-                m->name, m->name, m->big);
+        fprintf(
+            f,
+            "tw_status %s_load(void)\n"
+            "{\n"
+            "    tw_model verified;\n"
+            "    return tw_load_with(&verified, %s_plan, %s_PLAN_BYTES, KERNELS, KERNEL_COUNT,\n"
+            "                        &parts);\n"
+            "}\n\n",
+            m->name, m->name, m->big);
 }
 
 static void write_init(const tw_making *m, FILE *f)
@@ -184,10 +199,12 @@ static void write_source(const tw_making *m)
     FILE *f = text.file;
     fprintf(f,
             "/* %s: the model, its kernels and the functions that %s.h declares. */\n"
-            "#include \"%s.h\"\n\n#include \"%s\"\n\n",
+            "#include \"%s.h\"\n\n#include \"%s\"\n"
+            "#include \"runtime/parts.h\"\n\n",
             m->name, m->name, m->name, tw_kernels_header(m));
     write_assertions(m, f);
     write_kernels(m, f);
+    write_parts(m, f);
     if (!m->options->external)
         write_model(m, f);
     write_load(m, f);

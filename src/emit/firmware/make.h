@@ -54,6 +54,10 @@ const char *tw_in_capitals(tw_arena *arena, const char *text);
  * not known. */
 bool tw_add_sources(const tw_making *m, const char *const *kernels, uint32_t kernel_count,
                     const char ***sources, int *count);
+/* The parts of the runtime that a plan needs, in the order of tw_parts: names of records, null for those
+ * that it does not need. */
+enum { TW_FIRMWARE_PARTS = 4 };
+void tw_firmware_parts(const tw_model *model, const char **part);
 /* The header that declares the plan's kernels. */
 const char *tw_kernels_header(const tw_making *m);
 /* The C names of the plan's kernels. */

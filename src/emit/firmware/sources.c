@@ -67,6 +67,23 @@ bool tw_kernel_names(const tw_making *m, const char ***names, uint32_t *count)
     return true;
 }
 
+/* ---- parts of the runtime ---- */
+
+void tw_firmware_parts(const tw_model *model, const char **part)
+{
+    bool columns = false, ends = false;
+    for (uint32_t i = 0; i < model->segment_count; i++) {
+        columns |= model->segments[i].columns != 0;
+        ends |= model->segments[i].source != TW_ABSENT;
+    }
+    for (uint32_t i = 0; i < model->output_count; i++)
+        ends |= model->tensors[model->outputs[i]].window != 0;
+    part[0] = columns ? "tw_part_columns" : NULL;
+    part[1] = model->control_count ? "tw_part_controls" : NULL;
+    part[2] = model->position_count ? "tw_part_positions" : NULL;
+    part[3] = ends ? "tw_part_ends" : NULL;
+}
+
 /* ---- objects ---- */
 
 static bool has_word(const char *words, const char *word, size_t bytes)
@@ -163,22 +180,45 @@ static void add_file(const tw_making *m, const tw_firmware_file *file)
     }
 }
 
-/* Everything that the runtime's header declares and some object defines; without a plan, what it says of
- * tensors and statuses. */
-static void take_runtime(const tw_making *m, bool *taken)
+/* Without a plan: what the runtime's header says of tensors and statuses. */
+static void take_few(bool *taken)
 {
     static const char *const few[] = {"tw_tensor_bytes", "tw_dtype_bytes", "tw_status_text"};
-    for (size_t i = 0; i < sizeof few / sizeof *few && m->options->direct; i++)
+    for (size_t i = 0; i < sizeof few / sizeof *few; i++)
         take(taken, few[i], strlen(few[i]));
-    if (m->options->direct)
-        return;
+}
+
+/* Is this a function that brings all parts of the runtime, or one that the plan has no use for? */
+static bool is_for_others(const tw_model *model, const char *symbol, size_t bytes)
+{
+    static const char *const words[] = {"tw_load", "tw_tokens", "tw_rewind"};
+    for (size_t i = 0; i < (model->position_count ? 1 : sizeof words / sizeof *words); i++)
+        if (strlen(words[i]) == bytes && strncmp(words[i], symbol, bytes) == 0)
+            return true;
+    return false;
+}
+
+/* Everything that the runtime's header declares and some object defines, as far as it is of use, and the
+ * parts that the plan needs. */
+static void take_runtime(const tw_making *m, bool *taken)
+{
     static const char header[] = "include/tilewright/runtime.h";
     const tw_firmware_file *file = file_at(header, strlen(header));
+    const char *part[TW_FIRMWARE_PARTS];
+    if (m->options->direct) {
+        take_few(taken);
+        return;
+    }
     for (const char *at = file ? file->text : ""; (at = strstr(at, "tw_")); at++) {
         const size_t bytes = strspn(at, "abcdefghijklmnopqrstuvwxyz0123456789_");
-        if (at[bytes] == '(')
+        if (at[bytes] == '(' && !is_for_others(&m->session->model, at, bytes))
             take(taken, at, bytes);
     }
+    take(taken, "tw_load_with", strlen("tw_load_with"));
+    tw_firmware_parts(&m->session->model, part);
+    for (int i = 0; i < TW_FIRMWARE_PARTS; i++)
+        if (part[i])
+            take(taken, part[i], strlen(part[i]));
 }
 
 bool tw_add_sources(const tw_making *m, const char *const *kernels, uint32_t kernel_count,
