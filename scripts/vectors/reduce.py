@@ -57,6 +57,10 @@ def main():
         for dtype in (np.uint32, np.uint64) + ((np.int32, np.int64) if op == "ReduceL2" else ()):
             x = random.integers(0, 1 << 12 if op == "ReduceL2" else 1 << 29, CASES[0][0]).astype(dtype)
             case(op, x, (1, 2), 1, NUMPY, np.asarray(function(x, axis=(1, 2), keepdims=True), dtype), "")
+    for op in OPS: # nothing to band on, and the result has less axes
+        x = random.uniform(0.1, 2, (1, 1)).astype(np.float32)
+        onnx(op, x, (1,), 0, "rtol 1e-5 atol 1e-6")
+    case("ReduceAll", np.ones((1, 1, 1), bool), (2,), 0, NUMPY, np.ones((1, 1), bool), "")
     file.write("src/ops/reduce.txt")
 
 

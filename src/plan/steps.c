@@ -29,7 +29,7 @@ static bool has_rows(const tw_shape *shape, int axis)
 }
 
 /* The band axis: the first on which an output, or an input whose rows matter, has more than one
- * row. Everything before it then has extent 1. */
+ * row. Everything before it then has extent 1. Where there is none: the result's last. */
 static int choose_axis(const tw_node *node)
 {
     int rank = 1;
@@ -52,7 +52,7 @@ static int choose_axis(const tw_node *node)
                 return axis;
         }
     }
-    return rank - 1;
+    return node->out[0]->shape.rank ? node->out[0]->shape.rank - 1 : 0;
 }
 
 static void choose_rows(tw_step *step)
