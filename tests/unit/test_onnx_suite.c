@@ -179,6 +179,20 @@ static bool feed(tw_test *t, tw_session *s)
     return true;
 }
 
+/* An output beside the model's, NAME.count, says what extent output NAME should have. */
+static bool is_right_count(const tw_test *t, tw_session *s, uint32_t output)
+{
+    const char *name = s->output_names[output];
+    const size_t length = strlen(name) > 6 ? strlen(name) - 6 : 0;
+    const int64_t *count = tw_session_output(s, output);
+    for (int i = 0; i < t->out_count && length && strcmp(name + length, ".count") == 0; i++)
+        for (int k = 0; strncmp(s->output_names[i], name, length) == 0 && k < t->out[i].shape.rank;
+             k++)
+            if (*count == t->out[i].shape.dim[k])
+                return true;
+    return false;
+}
+
 /* Compare every output; keep the bytes of all for comparing runs. */
 static tw_outcome judge(tw_test *t, tw_session *s, uint8_t **all, size_t *bytes)
 {
@@ -187,6 +201,8 @@ static tw_outcome judge(tw_test *t, tw_session *s, uint8_t **all, size_t *bytes)
     *all = tw_alloc(t->arena, 1);
     for (uint32_t i = 0; i < s->model.output_count; i++) {
         const tw_tensor *record = tw_output_tensor(&s->model, i);
+        if ((int)i >= t->out_count && is_right_count(t, s, i))
+            continue;
         const tw_tensor_data *want = &t->out[i];
         if ((int)i >= t->out_count || !matches(want, record)) {
             snprintf(t->why, sizeof t->why, "output %u has another type or shape", i);
@@ -389,7 +405,7 @@ static void run_folder(const char *suite, const char *root, int least, int least
 static void debian(void **state)
 {
     (void)state;
-    run_folder("Debian node", "/usr/share/libonnx-testdata/data/node", 876, 787);
+    run_folder("Debian node", "/usr/share/libonnx-testdata/data/node", 891, 802);
 }
 
 static void debian_simple(void **state)
@@ -426,7 +442,7 @@ static void run_current(const char *part, int least, int least_plain)
 static void current(void **state)
 {
     (void)state;
-    run_current("node", 1722, 1350);
+    run_current("node", 1739, 1367);
 }
 
 static void current_simple(void **state)

@@ -186,6 +186,8 @@ static bool import_outputs(tw_onnx *o, const Tw__Onnx__Graph *g)
     for (size_t i = 0; i < g->n_output; i++)
         if (!import_output(o, g->output[i]))
             return false;
+    for (int i = 0; i < o->count_count; i++)
+        tw_graph_output(o->b.graph, o->counts[i]);
     return true;
 }
 

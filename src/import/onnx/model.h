@@ -57,10 +57,12 @@ struct tw_onnx {
     tw_map wide;      /* address of a value of 16-bit floats -> its tw_value as f32 */
     tw_onnx_scope *scope;
     tw_onnx_body *body; /* in hand, or null: the network itself */
-    size_t expanded;    /* parts of functions and branches so far */
-    size_t begun;       /* bytes of the arena when the import began ... */
-    size_t limit;       /* ... and the most that it may come to */
-    bool failed;        /* and the message names the node */
+    tw_value **counts;  /* outputs beside the model's, of those whose extent the data decides */
+    int count_count, count_capacity;
+    size_t expanded; /* parts of functions and branches so far */
+    size_t begun;    /* bytes of the arena when the import began ... */
+    size_t limit;    /* ... and the most that it may come to */
+    bool failed;     /* and the message names the node */
 };
 
 enum {

@@ -139,6 +139,13 @@ tw_value *tw_onnx_encoded(tw_onnx_node *n, tw_value *x, const tw_onnx_narrow *ty
 tw_value *tw_onnx_widened(tw_onnx *o, tw_value *x);
 bool tw_onnx_is_widened(tw_dtype dtype);
 
+/* Result i has as many rows along `axis` as the data decides, at most `most`. The extent that it has here: as
+ * the model's output is declared, or `most`. False, said, where it is not an output of the model, or where
+ * something else reads it. counted.c */
+bool tw_onnx_open_extent(tw_onnx_node *n, int i, int axis, int64_t most, int64_t *extent);
+/* How many there are (s64, one element), also of those behind the extent: output NAME.count. */
+bool tw_onnx_count(tw_onnx_node *n, int i, tw_value *count);
+
 /* A sequence: known while importing, one tensor after the other. count -1: an optional of nothing (one of
  * something is the thing itself). */
 typedef struct tw_onnx_sequence {

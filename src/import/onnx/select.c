@@ -1,7 +1,7 @@
 /* Operators that search, count and mark: places of extremes, triangles, one-hot, running sums. */
 #include <string.h>
 
-#include "import/onnx/onnx.h"
+#include "import/onnx/counted.h"
 #include "import/onnx/tensor.h"
 
 /* The one number that input i holds, which must be known now. */
@@ -164,9 +164,7 @@ bool tw_onnx_op_compress(tw_onnx_node *n)
     int axis = 0;
     if (condition->shape.rank != 1 || condition->shape.dtype != TW_BOOL)
         return TW_ONNX_FAIL(n, "the condition must be a list of booleans");
-    if (!tw_build_constant(n->b, condition))
-        return TW_ONNX_UNSUPPORTED(n, "the condition ('%s') must be constant: it fixes a shape",
-                                   condition->name);
+    const bool known = tw_build_constant(n->b, condition);
     if (!tw_onnx_has(n, "axis"))
         x = tw_build_reshape(n->b, x, 1, &elements);
     else if (!tw_onnx_axis(n, tw_onnx_int(n, "axis", 0), x->shape.rank, &axis))
@@ -174,6 +172,8 @@ bool tw_onnx_op_compress(tw_onnx_node *n)
     if (!x || condition->shape.dim[0] > x->shape.dim[axis])
         return TW_ONNX_FAIL(n, "the condition has %d elements, the axis has %d",
                             (int)condition->shape.dim[0], x ? (int)x->shape.dim[axis] : 0);
+    if (!known)
+        return tw_onnx_compress_counted(n, x, condition, axis);
     int32_t length = condition->shape.dim[0];
     int64_t *index = tw_alloc_array(n->b->arena, (size_t)length + 1, sizeof *index);
     int count = 0;
@@ -187,10 +187,7 @@ bool tw_onnx_op_compress(tw_onnx_node *n)
 bool tw_onnx_op_non_zero(tw_onnx_node *n)
 {
     if (!tw_build_known(n->b, n->in[0]))
-        return TW_ONNX_UNSUPPORTED(n,
-                                   "the input ('%s') is computed while the network runs: the "
-                                   "result has no fixed shape",
-                                   n->in[0]->name);
+        return tw_onnx_non_zero_counted(n);
     return tw_onnx_bind(n, 0, tw_build_places(n->b, n->in[0], false));
 }
 

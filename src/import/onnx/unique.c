@@ -1,7 +1,7 @@
 /* Unique, of what is known when the model is imported: its results have no fixed shape otherwise. */
 #include <string.h>
 
-#include "import/onnx/onnx.h"
+#include "import/onnx/counted.h"
 
 enum { MOST = 4096 };
 
@@ -113,10 +113,7 @@ bool tw_onnx_op_unique(tw_onnx_node *n)
     if (has_axis && !tw_onnx_axis(n, tw_onnx_int(n, "axis", 0), x->shape.rank, &axis))
         return false;
     if (!tw_build_known(n->b, x))
-        return TW_ONNX_UNSUPPORTED(n,
-                                   "the input ('%s') is computed while the network runs: the "
-                                   "result has no fixed shape",
-                                   x->name);
+        return tw_onnx_unique_counted(n, has_axis ? axis : -1, sorted);
     for (int i = 0; has_axis && i < x->shape.rank; i++)
         *(i < axis ? &s.outer : &s.inner) *= i == axis ? 1 : x->shape.dim[i];
     if (has_axis)
