@@ -26,7 +26,9 @@ struct tw_tf_checkpoint {
     tw_arena *arena;
     const char *folder; /* of its files */
     int32_t shards;
-    tw_map entries; /* key -> tw_tf_stored */
+    tw_map entries;   /* key -> tw_tf_stored */
+    tw_map variables; /* full name -> key, of the objects; filled when first asked */
+    bool listed;
     tw_diag *diag;
 };
 
@@ -172,6 +174,7 @@ static bool read_entry(tw_tf_checkpoint *c, tw_block file, const char *key, tw_b
     tw_tf_stored *stored = tw_alloc(c->arena, sizeof *stored);
     *stored = (tw_tf_stored){.key = tw_strdup(c->arena, key),
                              .type = entry->dtype,
+                             .sliced = entry->n_slices > 0,
                              .shard = entry->shard_id,
                              .offset = (uint64_t)entry->offset,
                              .bytes = (uint64_t)entry->size,
@@ -225,6 +228,67 @@ const tw_tf_stored *tw_tf_checkpoint_find(const tw_tf_checkpoint *checkpoint, co
     return checkpoint ? tw_map_get(&checkpoint->entries, key) : NULL;
 }
 
+static const char *shard_name(const tw_tf_checkpoint *c, int32_t shard)
+{
+    return tw_format(c->arena, "variables.data-%05d-of-%05d", (int)shard, (int)c->shards);
+}
+
+/* --- objects ----------------------------------------------------------------------------------- */
+
+/* The text of a stored tensor of one: its length, a sum of that, the bytes. Null without a message where
+ * it is anything else. */
+static const uint8_t *read_text(const tw_tf_checkpoint *c, const tw_tf_stored *stored,
+                                size_t *bytes)
+{
+    tw_diag quiet = {.code = TW_CODE_OK};
+    void *data;
+    uint64_t file_bytes, length;
+    if (stored->rank != 0 || stored->shard < 0 || stored->shard >= c->shards ||
+        stored->bytes > INDEX_BYTES ||
+        !tw_read_inside(c->arena, c->folder, shard_name(c, stored->shard), stored->offset,
+                        (size_t)stored->bytes, &data, &file_bytes, &quiet))
+        return NULL;
+    tw_block in = {data, (size_t)stored->bytes};
+    if (!read_varint(&in, &length) || in.bytes < 4 || length != in.bytes - 4)
+        return NULL;
+    *bytes = (size_t)length;
+    return in.data + 4;
+}
+
+/* The variables that the objects hold, by their full names; a name of several is none's. */
+static void list_variables(tw_tf_checkpoint *c)
+{
+    static char several[] = "";
+    const tw_tf_stored *stored = tw_map_get(&c->entries, "_CHECKPOINTABLE_OBJECT_GRAPH");
+    tw_diag quiet = {.code = TW_CODE_OK};
+    size_t bytes;
+    const uint8_t *data = stored ? read_text(c, stored, &bytes) : NULL;
+    const Tw__Tf__ObjectGraph *objects =
+        data ? (const Tw__Tf__ObjectGraph *)tw_wire_unpack(&tw__tf__object_graph__descriptor,
+                                                           "objects", data, bytes, c->arena, &quiet)
+             : NULL;
+    c->listed = true;
+    for (size_t i = 0; objects && i < objects->n_node; i++)
+        for (size_t k = 0; k < objects->node[i]->n_attribute; k++) {
+            const Tw__Tf__ObjectAttribute *a = objects->node[i]->attribute[k];
+            if (!a->name || !a->full_name || !a->checkpoint_key ||
+                strcmp(a->name, "VARIABLE_VALUE") != 0)
+                continue;
+            const char *known = tw_map_get(&c->variables, a->full_name);
+            tw_map_put(c->arena, &c->variables, a->full_name,
+                       known && strcmp(known, a->checkpoint_key) != 0 ? several
+                                                                      : a->checkpoint_key);
+        }
+}
+
+const tw_tf_stored *tw_tf_checkpoint_variable(tw_tf_checkpoint *c, const char *full_name)
+{
+    if (c && !c->listed)
+        list_variables(c);
+    const char *key = c ? tw_map_get(&c->variables, full_name) : NULL;
+    return key && *key ? tw_tf_checkpoint_find(c, key) : NULL;
+}
+
 /* --- tensors ----------------------------------------------------------------------------------- */
 
 tw_value *tw_tf_checkpoint_read(tw_tf_node *n, const tw_tf_stored *stored)
@@ -233,6 +297,13 @@ tw_value *tw_tf_checkpoint_read(tw_tf_node *n, const tw_tf_stored *stored)
     tw_dtype dtype = tw_tf_stored_dtype(stored->type);
     tw_shape shape;
     void *data;
+    if (stored->sliced) {
+        TW_TF_UNSUPPORTED(n,
+                          "'%.200s' of the checkpoint is stored in pieces; save the model without "
+                          "partitioned variables",
+                          stored->key);
+        return NULL;
+    }
     if (dtype == TW_NO_DTYPE || !stored->fits || stored->rank < 0) {
         TW_TF_UNSUPPORTED(n,
                           "'%.200s' of the checkpoint is %s, or of more than %d axes, which is not "
@@ -252,8 +323,7 @@ tw_value *tw_tf_checkpoint_read(tw_tf_node *n, const tw_tf_stored *stored)
                    (unsigned)tw_shape_bytes(&shape), (int)c->shards);
         return NULL;
     }
-    const char *name = tw_format(n->import->scratch, "variables.data-%05d-of-%05d",
-                                 (int)stored->shard, (int)c->shards);
+    const char *name = shard_name(c, stored->shard);
     uint64_t file_bytes;
     if (!tw_read_inside(n->b->arena, c->folder, name, stored->offset, (size_t)stored->bytes, &data,
                         &file_bytes, n->b->diag))

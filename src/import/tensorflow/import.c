@@ -236,13 +236,30 @@ static void graph_ends(tw_tf_import *import, tw_ends *ends)
 
 /* --- the graph --------------------------------------------------------------------------------- */
 
+/* The shape that --input-shape gives, or else the one of a value offered for the input. */
+static const tw_input_shape *wished_shape(tw_tf_import *import, const char *name, bool first)
+{
+    const tw_import_options *options = import->b.options;
+    const tw_input_shape *given = tw_given_shape(options, name, first);
+    for (int i = 0; !given && i < options->offered_count; i++) {
+        const tw_offered_input *o = &options->offered[i];
+        if (!o->name || strcmp(o->name, name) != 0 || o->rank < 0 || o->rank > TW_MAX_RANK)
+            continue;
+        tw_input_shape *own = tw_alloc(import->scratch, sizeof *own);
+        *own = (tw_input_shape){.name = o->name, .rank = o->rank};
+        memcpy(own->dim, o->dim, sizeof own->dim);
+        return own;
+    }
+    return given;
+}
+
 static bool input_shape(tw_tf_import *import, const tw_end *end, bool first, bool quiet,
                         tw_shape *shape)
 {
     tw_diag *diag = import->b.diag;
     int64_t dim[TW_MAX_RANK] = {0};
     int rank;
-    const tw_input_shape *given = tw_given_shape(import->b.options, end->name, first);
+    const tw_input_shape *given = wished_shape(import, end->name, first);
     if (!tw_tf_shape(end->shape, end->name, &rank, dim, diag))
         return false;
     if (rank < 0 && !given && !quiet)

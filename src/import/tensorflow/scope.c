@@ -12,6 +12,7 @@ typedef struct tw_vertex {
     bool effect; /* it, or something before it, assigns a variable */
     bool behind; /* a Switch */
     bool needed;
+    bool awaited; /* for its effects */
     bool done;
     bool dead;                  /* behind a branch that is not taken */
     const tw_tf_branch *branch; /* that it is on */
@@ -221,22 +222,32 @@ static bool reads_nothing(const Tw__Tf__Node *node)
     return true;
 }
 
-/* What needed nodes read is needed; what they only wait for, when it assigns something, or when it alone
- * says on which side of a Switch they are. */
+/* What an input of a node means for the node before it. waits: only its effects are asked for. */
+static void mark_input(tw_tf_scope *scope, const tw_ref *ref, const Tw__Tf__Node *node, bool waits)
+{
+    tw_vertex *before = &scope->slots[ref->node];
+    if (!waits && (!ref->control || (before->behind && reads_nothing(node))))
+        before->needed = true;
+    else
+        before->awaited |= before->effect;
+}
+
+/* What needed nodes read is needed; what they only wait for, when it assigns something (what stands
+ * between, that checks or prints, is passed over), or when it alone says on which side of a Switch they
+ * are. */
 static bool mark_needed(tw_tf_import *import, tw_tf_scope *scope)
 {
     for (int k = scope->ordered; k-- > 0;) {
         const Tw__Tf__Node *node = scope->nodes[scope->order[k]];
-        const tw_vertex *slot = &scope->slots[scope->order[k]];
-        for (size_t i = 0; slot->needed && !slot->done && i < node->n_input; i++) {
+        tw_vertex *slot = &scope->slots[scope->order[k]];
+        slot->needed |= slot->awaited && node_has_effect(import, node, 0);
+        for (size_t i = 0; (slot->needed || slot->awaited) && !slot->done && i < node->n_input;
+             i++) {
             tw_ref ref;
             if (!resolve(import, scope, node->input[i], &ref))
                 return false;
-            if (ref.argument)
-                continue;
-            tw_vertex *before = &scope->slots[ref.node];
-            if (!ref.control || before->effect || (before->behind && reads_nothing(node)))
-                before->needed = true;
+            if (!ref.argument)
+                mark_input(scope, &ref, node, !slot->needed);
         }
     }
     return true;
@@ -354,7 +365,9 @@ static bool run(tw_tf_import *import, tw_tf_scope *scope, const char *const *wan
             return false;
         if (!refs[i].argument && !order_from(import, scope, refs[i].node))
             return false;
-        if (!refs[i].argument && (!refs[i].control || scope->slots[refs[i].node].effect))
+        if (!refs[i].argument && refs[i].control)
+            scope->slots[refs[i].node].awaited |= scope->slots[refs[i].node].effect;
+        else if (!refs[i].argument)
             scope->slots[refs[i].node].needed = true;
     }
     if (!mark_needed(import, scope))

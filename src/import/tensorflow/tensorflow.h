@@ -215,6 +215,8 @@ typedef struct tw_tf_checkpoint tw_tf_checkpoint;
 tw_tf_checkpoint *tw_tf_checkpoint_open(tw_arena *arena, const char *folder, bool *there,
                                         tw_diag *diag);
 const tw_tf_stored *tw_tf_checkpoint_find(const tw_tf_checkpoint *checkpoint, const char *key);
+/* The value of the variable that the saved objects call so; null where none or several are. */
+const tw_tf_stored *tw_tf_checkpoint_variable(tw_tf_checkpoint *checkpoint, const char *full_name);
 /* The tensor as a constant; its data in the graph's arena. */
 tw_value *tw_tf_checkpoint_read(tw_tf_node *n, const tw_tf_stored *stored);
 

@@ -68,7 +68,7 @@ static const tw_tf_stored *stored_by_name(const tw_tf_import *import, const tw_t
         stored = tw_tf_checkpoint_find(
             import->checkpoint,
             tw_format(import->scratch, "%s/.ATTRIBUTES/VARIABLE_VALUE", v->name));
-    return stored;
+    return stored ? stored : tw_tf_checkpoint_variable(import->checkpoint, v->name);
 }
 
 static bool read_initial(tw_tf_node *n, tw_tf_variable *v)
@@ -76,8 +76,8 @@ static bool read_initial(tw_tf_node *n, tw_tf_variable *v)
     const tw_tf_stored *stored = v->stored ? v->stored : stored_by_name(n->import, v);
     if (!stored)
         return TW_TF_FAIL(n,
-                          "the variable '%.200s' has no value: no checkpoint holds it; save the "
-                          "model with its variables, or freeze it",
+                          "the variable '%.200s' has no value: no checkpoint holds it, or several "
+                          "of that name; save the model with its variables, or freeze it",
                           v->name);
     const tw_value *value = tw_tf_checkpoint_read(n, stored);
     if (!value)
