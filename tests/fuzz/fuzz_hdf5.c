@@ -39,13 +39,11 @@ static bool read_all(const uint8_t *data, size_t bytes, int skipped)
     const char *const *names;
     walk w = {.arena = arena, .diag = &diag, .file = tw_h5_open(arena, data, bytes, &diag)};
     const int count = w.file ? tw_h5_children(w.file, "", &names) : 0;
-    if (skipped < 0 && w.file)
+    if (w.file && skipped < 0)
         visit(&w, "", 0);
-    else if (skipped < count)
+    else if (skipped >= 0 && skipped < count)
         visit(&w, names[skipped], DEPTH);
-    if (!w.file && !*diag.message)
-        abort();
-    if (diag.code != TW_CODE_OK && !*diag.message)
+    if ((!w.file || diag.code != TW_CODE_OK) && !*diag.message)
         abort();
     tw_arena_free(arena);
     return skipped < count;

@@ -245,9 +245,78 @@ static void random_places(void **state)
     }
 }
 
+/* Number `bytes` wide, little-endian. */
+static void put(uint8_t *to, uint64_t number, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        to[i] = (uint8_t)(number >> 8 * i);
+}
+
+static size_t find(const uint8_t *data, size_t bytes, const char *signature)
+{
+    size_t at = 0;
+    while (at + 4 < bytes && memcmp(data + at, signature, 4) != 0)
+        at++;
+    assert_true(at + 4 < bytes);
+    return at;
+}
+
+/* What is found at the root, or refused with these words. */
+static void expect_damaged(const uint8_t *data, size_t bytes, const char *words)
+{
+    tw_arena *arena = tw_arena_new();
+    tw_diag diag = {0};
+    const char *const *names;
+    tw_h5 *file = tw_h5_open(arena, data, bytes, &diag);
+    assert_int_equal(file ? tw_h5_children(file, "", &names) : -1, -1);
+    assert_int_equal(diag.code, TW_CODE_FAILED);
+    if (!strstr(diag.message, words))
+        fail_msg("'%s' does not hold '%s'", diag.message, words);
+    tw_arena_free(arena);
+}
+
+/* Structure that leads back to itself, out of the file, or announces what cannot be. In the old form the
+ * root's header is at byte 96, and its messages begin at 112. */
+static void circles(void **state)
+{
+    enum { HEADER = 96, MESSAGES = 112, TREE_LEVEL = 5, TREE_COUNT = 6, FIRST_CHILD = 32 };
+    (void)state;
+    tw_arena *arena = tw_arena_new();
+    size_t bytes;
+    uint8_t *data = read_file(arena, "little.h5", &bytes), *copy = tw_alloc(arena, bytes);
+    const size_t tree = find(data, bytes, "TREE"), table = find(data, bytes, "SNOD");
+#define AGAIN() memcpy(copy, data, bytes)
+    AGAIN(); /* a header that goes on where it began */
+    put(copy + MESSAGES, 16, 2);
+    put(copy + MESSAGES + 8, MESSAGES, 8);
+    put(copy + MESSAGES + 16, 24, 8);
+    expect_damaged(copy, bytes, "over and over");
+    AGAIN(); /* and beyond the file's end */
+    put(copy + MESSAGES, 16, 2);
+    put(copy + MESSAGES + 8, UINT64_MAX - 7, 8);
+    put(copy + MESSAGES + 16, 24, 8);
+    expect_damaged(copy, bytes, "outside of the file");
+    AGAIN(); /* a tree below itself */
+    put(copy + tree + FIRST_CHILD, tree, 8);
+    put(copy + tree + TREE_LEVEL, 1, 1);
+    expect_damaged(copy, bytes, "another kind");
+    AGAIN();
+    put(copy + tree + TREE_COUNT, 0xffff, 2);
+    expect_damaged(copy, bytes, "begin");
+    AGAIN();
+    put(copy + table + 6, 0xffff, 2);
+    expect_damaged(copy, bytes, "the HDF5 file is damaged");
+    AGAIN();
+    put(copy + HEADER + 8, UINT32_MAX, 4);
+    expect_damaged(copy, bytes, "cut off");
+#undef AGAIN
+    tw_arena_free(arena);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(facts), cmocka_unit_test(every_byte),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(facts), cmocka_unit_test(circles),
+                                       cmocka_unit_test(every_byte),
                                        cmocka_unit_test(random_places)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
