@@ -20,6 +20,7 @@ static void print_report(const tw_report *r, FILE *file)
             cli_grouped(r->smallest_budget, a), r->transposes, r->boundary_transposes);
     if (!r->fits)
         fputs("It does not fit; what is shown is the plan of least memory.\n", file);
+    cli_report_float_steps(r, file);
     cli_report_limits(r, file);
     cli_report_states(r, file);
     cli_report_pareto(r, file);

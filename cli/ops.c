@@ -261,6 +261,15 @@ static const char *bands_of(const tw_row *row)
     return row->op->kind == TW_VIEW ? "aliased" : row->op->kind == TW_HOST ? "lowered" : "yes";
 }
 
+/* How a quantised network computes it: in int8 ("own"), in float32 between Dequantize and Quantize, or not at
+ * all, where it is of plain integers. */
+static const char *int8_of(const tw_row *row)
+{
+    if (has_word(row->types, "s8") || has_word(row->types, "any"))
+        return "own";
+    return has_word(row->types, "f32") ? "float32" : "none";
+}
+
 /* ---- JSON ---- */
 
 static json_t *json_words(const char *words)
@@ -320,6 +329,7 @@ static json_t *json_row(const tw_table *table, const tw_row *row)
         json_object_set_new(one, "attributes", json_words(row->attributes));
     json_object_set_new(one, "becomes", json_words(row->becomes));
     json_object_set_new(one, "types", json_words(row->types));
+    json_object_set_new(one, "int8", json_string(int8_of(row)));
     json_object_set_new(one, "bands", json_string(bands_of(row)));
     json_object_set_new(one, "backends", backends);
     json_object_set_new(one, "fallback", json_string("reference"));
@@ -401,10 +411,15 @@ static void print_ir_markdown(const tw_table *table)
         {TW_VIEW, "Views", "The same bytes under another shape; no kernel runs."},
         {TW_HOST, "Lowered while compiling", "Folded or rewritten before planning."},
     };
-    puts("## The IR\n\nTypes are the kernels' signatures: `s8` is int8 with scales (TFLite "
-         "arithmetic), `s8x` and `s16x` plain\nintegers, `any` every type. Every operator has "
-         "portable kernels; *native* names the back ends "
-         "with\nkernels of their own, `codegen --explain` the reason where a step falls back.");
+    puts(
+        "## The IR\n\nTypes are the kernels' signatures: `s8` is int8 with scales (TFLite "
+        "arithmetic), `s8x` and `s16x` plain\nintegers, `any` every type. Every operator has "
+        "portable kernels; *native* names the back ends "
+        "with\nkernels of their own, `codegen --explain` the reason where a step falls back.\n\n"
+        "An operator of f32 without `s8` or `any` has no int8 form: a quantised network computes "
+        "it in float32, dequantised\nbefore and quantised behind, and `compile` and `analyze` name "
+        "it, as they name one whose int8 form does not take\nits scales or extents "
+        "(`float_steps`; `int8` in `ops --json`).");
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         printf("\n### %s\n\n%s\n\n| operator | formula | types | attributes | native | limits |\n"
                "|---|---|---|---|---|---|\n",

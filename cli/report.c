@@ -148,6 +148,28 @@ static json_t *json_states(const tw_report *r)
     return array;
 }
 
+static const struct {
+    const char *word, *sentence;
+} float_reasons[] = {
+    [TW_FLOAT_NO_FORM] = {"no-int8-form", "which has no int8 form"},
+    [TW_FLOAT_NO_SCALE] = {"no-scale", "whose operands or result the model gives no scale"},
+    [TW_FLOAT_REFUSED] = {"refused", "whose int8 form does not take these scales or extents"},
+};
+
+static json_t *json_float_steps(const tw_report *r)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < r->float_step_count; i++) {
+        json_t *one = json_object();
+        json_object_set_new(one, "name", cli_json_text(r->float_steps[i].name));
+        json_object_set_new(one, "operator", json_string(r->float_steps[i].operator_name));
+        json_object_set_new(one, "reason",
+                            json_string(float_reasons[r->float_steps[i].reason].word));
+        json_array_append_new(array, one);
+    }
+    return array;
+}
+
 static json_t *json_pareto(const tw_report *r)
 {
     json_t *array = json_array();
@@ -204,6 +226,7 @@ void cli_report_json(const tw_report *r, json_t *object)
     set_number(object, "smallest_budget", r->smallest_budget);
     set_number(object, "transposes", (uint64_t)r->transposes);
     set_number(object, "boundary_transposes", (uint64_t)r->boundary_transposes);
+    json_object_set_new(object, "float_steps", json_float_steps(r));
     if (r->pareto_count)
         json_object_set_new(object, "pareto", json_pareto(r));
     json_object_set_new(object, "segments", json_segments(r));
@@ -231,6 +254,19 @@ void cli_report_rolling(const tw_report *r, FILE *file)
                 s->columns ? "columns" : "rows", s->columns ? s->axis + 1 : s->axis,
                 s->columns ? s->columns : s->band_rows, cli_grouped(s->bytes, bytes));
     }
+}
+
+void cli_report_float_steps(const tw_report *r, FILE *file)
+{
+    enum { MOST = 8 };
+    char name[CLI_VISIBLE];
+    for (int i = 0; i < r->float_step_count && i < MOST; i++) {
+        const tw_report_float_step *s = &r->float_steps[i];
+        fprintf(file, "in float32, dequantised before and quantised behind: %s (%s), %s\n",
+                cli_visible(s->name, name), s->operator_name, float_reasons[s->reason].sentence);
+    }
+    if (r->float_step_count > MOST)
+        fprintf(file, "in float32, likewise: %d more operators\n", r->float_step_count - MOST);
 }
 
 void cli_report_totals(const tw_report *r, FILE *file)

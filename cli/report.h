@@ -22,6 +22,9 @@ void cli_report_traffic(const tw_report *report, FILE *file);
 /* The segments that roll, a line each; and all segments as a table: how each runs, its calls, work, bytes moved
  * and held. */
 void cli_report_rolling(const tw_report *report, FILE *file);
+
+/* What a quantised network computes in float32 all the same, a line each. */
+void cli_report_float_steps(const tw_report *report, FILE *file);
 void cli_report_segments(const tw_report *report, FILE *file);
 
 /* A row a step: name, operator, output, band, bytes alive, multiply-accumulates. */

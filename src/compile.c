@@ -117,6 +117,7 @@ static bool compile(const char *model, const tw_compile_options *options, tw_com
     out->report.outputs = report_tensors(arena, graph->outputs, graph->output_count);
     out->report.output_count = graph->output_count;
     out->report.state_candidates = tw_guess_states(graph, &out->report.state_candidate_count);
+    out->report.float_steps = tw_float_steps(graph, arena, &out->report.float_step_count);
 
     if (!tw_lay_out_bodies(graph, options->loop_limit, diag))
         return false;

@@ -240,6 +240,19 @@ typedef struct tw_report_stream {
     uint64_t clip_macs; /* of the network on a clip; `macs` are a run's */
 } tw_report_stream;
 
+/* Why an operator between quantised tensors is computed in float32. */
+typedef enum tw_float_reason {
+    TW_FLOAT_NO_FORM,  /* it has no int8 form */
+    TW_FLOAT_NO_SCALE, /* an operand or its result is a float that the model gives no scale */
+    TW_FLOAT_REFUSED   /* its int8 form does not take these types, scales or extents */
+} tw_float_reason;
+
+/* Such an operator: dequantised before and quantised behind, itself or with its neighbours. */
+typedef struct tw_report_float_step {
+    const char *name, *operator_name;
+    tw_float_reason reason;
+} tw_report_float_step;
+
 typedef struct tw_report {
     /* the model */
     const char *model_name;
@@ -251,6 +264,8 @@ typedef struct tw_report {
     const tw_state_binding *state_candidates; /* ends that look like a state carried by hand */
     int state_candidate_count;
     tw_report_stream stream;
+    const tw_report_float_step *float_steps; /* between quantised tensors */
+    int float_step_count;
 
     /* the plan; meaningless unless `planned` */
     bool planned;

@@ -15,6 +15,9 @@
  * and outputs may become channels last; options->dump is called after each stage with its name. */
 bool tw_normalize(tw_graph *graph, const tw_compile_options *options, tw_diag *diag);
 
+/* The float operators of a normalised graph that stand between quantised tensors, in `arena`. */
+const tw_report_float_step *tw_float_steps(tw_graph *graph, tw_arena *arena, int *count);
+
 /* The stages in order, for help texts. */
 extern const char *const tw_pass_stages[];
 extern const int tw_pass_stage_count;

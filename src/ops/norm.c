@@ -31,7 +31,7 @@ static bool shape(const tw_shape_call *call)
         const tw_value *in = call->in[i];
         if (!in)
             continue;
-        if (in->shape.dtype != TW_F32)
+        if (in->shape.dtype != TW_F32 && (i > 0 || in->shape.dtype != TW_S8))
             return TW_SHAPE_UNSUPPORTED(call, "%s is %s; convert it to f32", names[i],
                                         tw_dtype_name(in->shape.dtype));
         if (!broadcasts(&in->shape, x))
@@ -59,7 +59,15 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
     if (!tw_lower_default(node, arena, lowering, diag) ||
         !tw_norm_resolve(node->attributes, x->rank, x->dim, &n))
         return false;
-    lowering->scratch = (uint32_t)n.groups * TW_NORM_GROUP_BYTES;
+    const bool stored = x->dtype == TW_S8;
+    if (stored && (node->in[0]->quant.count != 1 || node->out[0]->quant.count != 1 ||
+                   n.groups > INT32_MAX / TW_NORM_S8_GROUP_BYTES))
+        return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
+                       "s8 needs one scale for x and one for the result, and at most %d groups at "
+                       "the same time",
+                       INT32_MAX / TW_NORM_S8_GROUP_BYTES);
+    lowering->scratch =
+        (uint32_t)n.groups * (stored ? TW_NORM_S8_GROUP_BYTES : TW_NORM_GROUP_BYTES);
     return true;
 }
 
@@ -83,11 +91,22 @@ static bool in_place(const tw_node *node, int input)
     "  const %scale : f32[2,1] = random 2 -2 2\n"                                                  \
     "  const %bias : f32[1,7,1,6] = random 3 -1 1\n"                                               \
     "  %y = " Name " (%x, %scale, %bias) {axes=[-1], epsilon=0.001}\n  output %y\n}\n"
+#define STORED(Name)                                                                               \
+    "graph \"s8\" {\n"                                                                            \
+    "  const %x : s8[1,5,4,6] quant(scale=0.04, zero=-9) = random 1 -128 128\n"                    \
+    "  const %scale : f32[4,1] = random 2 -2 2\n"                                                  \
+    "  const %bias : f32[6] = random 3 -1 1\n"                                                     \
+    "  %y : s8[1,5,4,6] quant(scale=0.02, zero=5) = " Name                                          \
+    " (%x, %scale, %bias) {axes=[-1], epsilon=0.001}\n  output %y\n}\n"                           \
+    "graph \"s8 space\" {\n"                                                                      \
+    "  const %x : s8[1,5,4,3] quant(scale=0.04, zero=20) = random 1 -128 128\n"                    \
+    "  %y : s8[1,5,4,3] quant(scale=0.02, zero=0) = " Name                                          \
+    " (%x) {axes=[1,2], epsilon=0.001}\n  output %y\n}\n"
 /* clang-format on */
 
-#define TW_NORM(code, Name, symbol, CENTRED, text, term, factor)                                   \
+#define TW_NORM(code, Name, symbol, CENTRED, TERMS, text, factor)                                  \
     static const char symbol##_samples[] =                                                         \
-        OVER_CHANNELS(#Name) OVER_SPACE(#Name) OVER_ALL(#Name) SCALED(#Name);                      \
+        OVER_CHANNELS(#Name) OVER_SPACE(#Name) OVER_ALL(#Name) SCALED(#Name) STORED(#Name);        \
     const tw_opdef tw_op_##symbol = {                                                              \
         TW_OP_LEDGER(symbol),                                                                      \
         TW_OP_ATTRIBUTES(norm),                                                                    \
@@ -100,7 +119,7 @@ static bool in_place(const tw_node *node, int input)
         .rows = rows,                                                                              \
         .lower = lower,                                                                            \
         .in_place = in_place,                                                                      \
-        .limits = "f32",                                                                           \
+        .limits = "f32; s8 with one scale a tensor, scale and bias f32",                           \
         .samples = symbol##_samples,                                                               \
         .onnx = "",                                                                                \
     };

@@ -21,6 +21,8 @@ typedef struct tw_norm_axes {
 /* Scratch of a group: its mean, the sum of distances from it, and the sum of terms, later the
  * factor. */
 #define TW_NORM_GROUP_BYTES 12
+/* Of int8: two sums of 64 bits, mean and factor. */
+#define TW_NORM_S8_GROUP_BYTES 32
 
 /* 0 when the attributes do not fit a tensor of these extents. */
 int tw_norm_resolve(const tw_norm_attributes *a, int32_t rank, const int32_t *dim, tw_norm_axes *n);

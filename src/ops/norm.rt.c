@@ -7,7 +7,7 @@
  * the first sum lost. All sums run in row-major order, along a run of a group's own elements in
  * eight lanes that are added up at its end. Rows of the band axis are groups of their own, or one
  * call has them all: hence the same bits for any banding. */
-#include "ops/norm.h"
+#include "ops/norm_job.h"
 
 #include "ops/axes.h"
 #include "ops/codes.h"
@@ -17,39 +17,34 @@
 
 #define LANES 8
 
-/* What a walk steps through; a group's numbers have one index, kept as the number of the group. */
-enum { X, Y, SCALE, BIAS, POINTERS };
+enum {
+    X = TW_NORM_X,
+    Y = TW_NORM_Y,
+    SCALE = TW_NORM_SCALE,
+    BIAS = TW_NORM_BIAS,
+    POINTERS = TW_NORM_POINTERS
+};
 
-/* Nested loops, outermost first. Steps in elements and in groups. */
-typedef struct tw_loops {
-    int32_t rank, extent[TW_MAX_RANK], index[TW_MAX_RANK];
-    ptrdiff_t step[TW_MAX_RANK][POINTERS];
-    int32_t group_step[TW_MAX_RANK];
-    float *at[POINTERS];
-    int32_t group;
-} tw_loops;
+/* In scratch, of each group; sum becomes the factor. */
+static float *means(const tw_norming *p)
+{
+    return (float *)p->call->scratch;
+}
 
-/* A run of n elements at the innermost loop of some walk. */
-typedef struct tw_norm_run {
-    const tw_loops *w;
-    const float *x;
-    ptrdiff_t x_step;
-    int32_t n, group, group_step;
-} tw_norm_run;
+static float *rests(const tw_norming *p)
+{
+    return means(p) + p->axes.groups;
+}
 
-typedef struct tw_norming {
-    const tw_call *call;
-    tw_norm_axes axes;
-    float *mean, *rest, *sum; /* of each group; sum becomes the factor */
-    float epsilon;
-} tw_norming;
+static float *sums(const tw_norming *p)
+{
+    return means(p) + 2 * (ptrdiff_t)p->axes.groups;
+}
 
-/* One row of norm.def. */
-typedef struct tw_norm {
-    int centred;
-    void (*add)(const tw_norming *p, const tw_norm_run *run);
-    float (*factor)(float s, float n, float e);
-} tw_norm;
+static const float *x_of(const tw_norming *p, const tw_norm_run *run)
+{
+    return (const float *)p->base[X] + run->w->at[X];
+}
 
 int tw_norm_resolve(const tw_norm_attributes *a, int32_t rank, const int32_t *dim, tw_norm_axes *n)
 {
@@ -77,7 +72,7 @@ int tw_norm_resolve(const tw_norm_attributes *a, int32_t rank, const int32_t *di
 
 /* ---- loops ---- */
 
-static void add_loop(tw_loops *w, int32_t extent, const ptrdiff_t *step, int32_t group_step)
+static void add_loop(tw_norm_loops *w, int32_t extent, const ptrdiff_t *step, int32_t group_step)
 {
     int32_t i;
     if (extent == 1)
@@ -91,7 +86,7 @@ static void add_loop(tw_loops *w, int32_t extent, const ptrdiff_t *step, int32_t
 }
 
 /* A walk of no loops visits one element. */
-static void add_last(tw_loops *w)
+static void add_last(tw_norm_loops *w)
 {
     static const ptrdiff_t none[POINTERS] = {0};
     if (w->rank > 0)
@@ -101,7 +96,7 @@ static void add_last(tw_loops *w)
 }
 
 /* On to the next index of the outermost `loops` loops; 0 after the last, and back at the start. */
-static int next(tw_loops *w, int32_t loops)
+static int next(tw_norm_loops *w, int32_t loops)
 {
     int32_t k, i;
     for (k = loops - 1; k >= 0; k--) {
@@ -132,8 +127,8 @@ static float add_lanes(const float *v)
 static inline void add_mean_step(const tw_norming *p, const tw_norm_run *run, ptrdiff_t step)
 {
     float lane[LANES] = {0};
-    float *mean = p->mean + run->group;
-    const float *x = run->x;
+    float *mean = means(p) + run->group;
+    const float *x = x_of(p, run);
     int32_t i = 0, k;
     if (run->group_step != 0) {
         for (; i < run->n; i++)
@@ -153,18 +148,24 @@ static void add_mean(const tw_norming *p, const tw_norm_run *run)
     CALL_WITH_STEP(add_mean_step, p, run);
 }
 
-/* The second pass of a row with this term. */
-#define ADD(symbol, TERM)                                                                          \
-    static inline float symbol##_term(float d)                                                     \
-    {                                                                                              \
-        return TERM;                                                                               \
-    }                                                                                              \
+static inline float squares_term(float d)
+{
+    return d * d;
+}
+
+static inline float sizes_term(float d)
+{
+    return tw_absf(d);
+}
+
+/* The second pass with this term. */
+#define ADD(symbol)                                                                                \
     static inline void symbol##_add_step(const tw_norming *p, const tw_norm_run *run,              \
                                          ptrdiff_t step)                                           \
     {                                                                                              \
         float lane[LANES] = {0}, rest_lane[LANES] = {0};                                           \
-        const float *mean = p->mean + run->group, *x = run->x;                                     \
-        float *rest = p->rest + run->group, *sum = p->sum + run->group;                            \
+        const float *mean = means(p) + run->group, *x = x_of(p, run);                              \
+        float *rest = rests(p) + run->group, *sum = sums(p) + run->group;                          \
         int32_t i = 0, k;                                                                          \
         if (run->group_step != 0) {                                                                \
             for (; i < run->n; i++) {                                                              \
@@ -194,15 +195,19 @@ static void add_mean(const tw_norming *p, const tw_norm_run *run)
         CALL_WITH_STEP(symbol##_add_step, p, run);                                                 \
     }
 
+ADD(squares)
+ADD(sizes)
+
 /* ---- results ---- */
 
 static inline void give_steps(const tw_norming *p, const tw_norm_run *run, const ptrdiff_t *step,
                               ptrdiff_t group_step)
 {
-    const float *x = run->x, *scale = run->w->at[SCALE], *bias = run->w->at[BIAS];
+    const float *x = x_of(p, run), *scale = (const float *)p->base[SCALE] + run->w->at[SCALE];
+    const float *bias = (const float *)p->base[BIAS] + run->w->at[BIAS];
     const float low = p->call->clamp_low.f32, high = p->call->clamp_high.f32;
-    const float *mean = p->mean + run->group, *factor = p->sum + run->group;
-    float *y = run->w->at[Y];
+    const float *mean = means(p) + run->group, *factor = sums(p) + run->group;
+    float *y = (float *)(uintptr_t)p->base[Y] + run->w->at[Y];
     int32_t i;
     for (i = 0; i < run->n; i++) {
         const float d = (x[i * step[X]] - mean[i * group_step]) * factor[i * group_step];
@@ -225,11 +230,9 @@ static void give(const tw_norming *p, const tw_norm_run *run)
         give_steps(p, run, step, run->group_step);
 }
 
-/* Every run behind one outer index. */
-static void each_run(const tw_norming *p, const tw_loops *inner,
-                     void (*take)(const tw_norming *p, const tw_norm_run *run))
+void tw_norm_each_run(const tw_norming *p, const tw_norm_loops *inner, tw_norm_take take)
 {
-    tw_loops w = *inner;
+    tw_norm_loops w = *inner;
     const int32_t last = w.rank - 1;
     tw_norm_run run;
     run.w = &w;
@@ -237,35 +240,35 @@ static void each_run(const tw_norming *p, const tw_loops *inner,
     run.n = w.extent[last];
     run.group_step = w.group_step[last];
     do {
-        run.x = w.at[X];
         run.group = w.group;
         take(p, &run);
     } while (next(&w, last));
 }
 
-static void normalise(const tw_norming *p, const tw_loops *inner, const tw_norm *norm)
+static void normalise(const tw_norming *p, const tw_norm_loops *inner)
 {
     const float n = (float)p->axes.count;
+    float *mean = means(p), *rest = rests(p), *sum = sums(p);
     int32_t g;
     for (g = 0; g < p->axes.groups; g++)
-        p->mean[g] = p->rest[g] = p->sum[g] = 0.0f;
-    if (norm->centred) {
-        each_run(p, inner, add_mean);
+        mean[g] = rest[g] = sum[g] = 0.0f;
+    if (p->norm->centred) {
+        tw_norm_each_run(p, inner, add_mean);
         for (g = 0; g < p->axes.groups; g++)
-            p->mean[g] /= n;
+            mean[g] /= n;
     }
-    each_run(p, inner, norm->add);
+    tw_norm_each_run(p, inner, p->norm->add);
     for (g = 0; g < p->axes.groups; g++) {
-        float s = p->sum[g];
-        if (norm->centred) {
-            const float off = p->rest[g] / n;
-            p->mean[g] += off;
-            s -= p->rest[g] * off;
+        float s = sum[g];
+        if (p->norm->centred) {
+            const float off = rest[g] / n;
+            mean[g] += off;
+            s -= rest[g] * off;
             s = s < 0.0f ? 0.0f : s;
         }
-        p->sum[g] = norm->factor(s, n, p->epsilon);
+        sum[g] = p->norm->factor(s, n, p->epsilon);
     }
-    each_run(p, inner, give);
+    tw_norm_each_run(p, inner, give);
 }
 
 /* ---- one call ---- */
@@ -276,7 +279,7 @@ static const tw_view *operand(const tw_call *call, uint32_t i)
 }
 
 /* The loops outside and inside the groups. An absent operand stands still on its neutral element. */
-static void set_loops(const tw_norming *p, tw_loops *outer, tw_loops *inner)
+static void set_loops(tw_norming *p, tw_norm_loops *outer, tw_norm_loops *inner)
 {
     static const float neutral[POINTERS] = {0.0f, 0.0f, 1.0f, 0.0f};
     static const uint32_t input[POINTERS] = {0, 0, 1, 2};
@@ -286,8 +289,7 @@ static void set_loops(const tw_norming *p, tw_loops *outer, tw_loops *inner)
     memset(outer, 0, sizeof *outer);
     for (i = 0; i < POINTERS; i++) {
         const tw_view *v = i == Y ? out : operand(p->call, input[i]);
-        const void *start = v ? (const void *)tw_span_start(v, out) : (const void *)&neutral[i];
-        outer->at[i] = (float *)(uintptr_t)start;
+        p->base[i] = v ? (const void *)tw_span_start(v, out) : (const void *)&neutral[i];
     }
     *inner = *outer;
     for (k = rank - 1; k >= p->axes.first; k--) {
@@ -309,12 +311,12 @@ static void set_loops(const tw_norming *p, tw_loops *outer, tw_loops *inner)
     add_last(inner);
 }
 
-static tw_status run_norm(const tw_call *call, const tw_norm *norm)
+tw_status tw_norm_run_call(const tw_call *call, const tw_norm *norm)
 {
     const tw_norm_attributes *a = (const tw_norm_attributes *)call->attributes;
     const tw_view *out = &call->out[0];
     const int32_t rank = (int32_t)out->tensor->rank;
-    tw_loops outer, inner;
+    tw_norm_loops outer, inner;
     tw_norming p;
     uint32_t i;
     if (!tw_norm_resolve(a, rank, out->tensor->dim, &p.axes))
@@ -328,19 +330,17 @@ static tw_status run_norm(const tw_call *call, const tw_norm *norm)
     if (tw_view_count(out) == 0)
         return TW_OK;
     p.call = call;
+    p.norm = norm;
     p.epsilon = a->epsilon;
-    p.mean = (float *)call->scratch;
-    p.rest = p.mean + p.axes.groups;
-    p.sum = p.rest + p.axes.groups;
     set_loops(&p, &outer, &inner);
     do {
         memcpy(inner.at, outer.at, sizeof inner.at);
-        normalise(&p, &inner, norm);
+        norm->normalise(&p, &inner);
     } while (next(&outer, outer.rank));
     return TW_OK;
 }
 
-static tw_status check_norm(const tw_call *call, uint64_t *work)
+tw_status tw_norm_check(const tw_call *call, uint32_t dtype, uint32_t group_bytes, uint64_t *work)
 {
     const tw_norm_attributes *a = (const tw_norm_attributes *)call->attributes;
     const tw_tensor *out;
@@ -351,28 +351,30 @@ static tw_status check_norm(const tw_call *call, uint64_t *work)
         return TW_E_CHECK;
     out = call->out[0].tensor;
     for (i = 0; i < 3; i++)
-        if (operand(call, i) &&
-            (call->in[i].tensor->dtype != TW_F32 || !tw_broadcasts(call->in[i].tensor, out)))
+        if (operand(call, i) && (call->in[i].tensor->dtype != (i == 0 ? dtype : TW_F32) ||
+                                 !tw_broadcasts(call->in[i].tensor, out)))
             return TW_E_CHECK;
-    if (out->dtype != TW_F32 || !tw_same_shape(call->in[0].tensor, out) ||
+    if (out->dtype != dtype || !tw_same_shape(call->in[0].tensor, out) ||
         !tw_norm_resolve(a, (int32_t)out->rank, out->dim, &axes) ||
-        (uint64_t)axes.groups * TW_NORM_GROUP_BYTES > call->scratch_bytes)
+        (uint64_t)axes.groups * group_bytes > call->scratch_bytes)
         return TW_E_CHECK;
     *work = (uint64_t)tw_element_count(out);
     return TW_OK;
 }
 
-/* ---- the rows made into kernels ---- */
-
-static float inverse(float v)
+static tw_status check(const tw_call *call, uint64_t *work)
 {
-    return v == 0.0f ? 0.0f : 1.0f / v;
+    return tw_norm_check(call, TW_F32, TW_NORM_GROUP_BYTES, work);
 }
 
+/* ---- the rows made into kernels ---- */
+
+#define inverse tw_norm_inverse
 #define IS_CENTRED 1
 #define IS_PLAIN 0
-#define TW_NORM(code, Name, symbol, CENTRED, formula, term, factor_of)                             \
-    ADD(symbol, term)                                                                              \
+#define ADD_SQUARES squares_add
+#define ADD_SIZES sizes_add
+#define TW_NORM(code, Name, symbol, CENTRED, TERMS, formula, factor_of)                            \
     static float symbol##_factor(float s, float n, float e)                                        \
     {                                                                                              \
         (void)n;                                                                                   \
@@ -380,8 +382,8 @@ static float inverse(float v)
     }                                                                                              \
     static tw_status symbol##_run(const tw_call *call)                                             \
     {                                                                                              \
-        static const tw_norm norm = {IS_##CENTRED, symbol##_add, symbol##_factor};                 \
-        return run_norm(call, &norm);                                                              \
+        static const tw_norm norm = {IS_##CENTRED, ADD_##TERMS, symbol##_factor, normalise};       \
+        return tw_norm_run_call(call, &norm);                                                      \
     }                                                                                              \
-    TW_KERNEL(symbol, f32, symbol##_run, check_norm);
+    TW_KERNEL(symbol, f32, symbol##_run, check);
 #include "ops/norm.def"

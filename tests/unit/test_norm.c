@@ -1,4 +1,4 @@
-/* Normalisation over axes: against double precision over random axes, operands and bands; far from 0;
+/* Normalisation over axes: against double precision over random axes, operands and bands, of int8 too; far from 0;
  * groups of equal elements; refusals. */
 #include <math.h>
 #include <setjmp.h>
@@ -131,6 +131,53 @@ static void formulas(void **unused)
     assert_true(banded > 150);
 }
 
+/* x stored with this zero point, and the floats that it then stands for. */
+static tw_value *store(tw_case *c, int32_t zero)
+{
+    const tw_shape real = c->in[0]->shape;
+    tw_shape shape = real;
+    const float scale = 0.025f, *from = c->in[0]->data;
+    const size_t count = (size_t)tw_shape_elements(&real);
+    int8_t *stored = tw_alloc(c->arena, count + 1);
+    float *floats = tw_alloc_array(c->arena, count + 1, sizeof *floats);
+    for (size_t i = 0; i < count; i++) {
+        const double q = round((double)from[i] / (double)scale) + zero;
+        stored[i] = (int8_t)fmax(-128, fmin(127, q));
+        floats[i] = scale * (float)(stored[i] - zero);
+    }
+    shape.dtype = TW_S8;
+    tw_value *x = tw_graph_constant(c->graph, "stored", shape, stored);
+    x->quant = tw_quant_per_tensor(c->arena, scale, zero);
+    c->in[0] = tw_graph_constant(c->graph, "floats", real, floats);
+    return x;
+}
+
+/* int8: the formula in double, rounded to the result's scale, but where that is next to a tie. */
+static void stored(void **unused)
+{
+    (void)unused;
+    int banded = 0;
+    for (uint64_t seed = 0; seed < 250; seed++) {
+        tw_case c;
+        open_case(&c, seed);
+        const int32_t zero = tw_operate_range(&c.seed, -100, 100);
+        const double scale = 0.03125;
+        tw_value *in[3] = {store(&c, tw_operate_range(&c.seed, -60, 60)), c.in[1], c.in[2]};
+        tw_node *node = tw_operate_node(c.graph, members[c.member], in, c.in_count, &c.attributes);
+        node->out[0]->quant = tw_quant_per_tensor(c.arena, (float)scale, zero);
+        const int8_t *got = tw_operate_whole(node, c.arena);
+        for (int64_t i = 0; i < tw_shape_elements(&node->out[0]->shape); i++) {
+            const double want = fmax(-128, fmin(127, expected(&c, i) / scale + zero));
+            if (!(fabs(got[i] - want) <= 0.5 + 1e-3))
+                fail_msg("seed %d, %s: %d, expected %g", (int)seed, members[c.member], got[i],
+                         want);
+        }
+        banded += tw_operate_bands(node, &c.seed);
+        tw_arena_free(c.arena);
+    }
+    assert_true(banded > 150);
+}
+
 /* A long group whose mean is a thousand times its deviation keeps its digits. */
 static void far_from_zero(void **unused)
 {
@@ -206,9 +253,8 @@ static void refusals(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formulas),
-        cmocka_unit_test(far_from_zero),
-        cmocka_unit_test(equal_elements),
+        cmocka_unit_test(formulas),      cmocka_unit_test(stored),
+        cmocka_unit_test(far_from_zero), cmocka_unit_test(equal_elements),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

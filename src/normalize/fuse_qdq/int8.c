@@ -135,6 +135,11 @@ static bool stored_operands(tw_graph *graph, const tw_node *node, tw_value **in)
     memset(in, 0, sizeof *in * (size_t)node->in_count);
     if (tw_is_weighted(node))
         return stored_layer_operands(graph, node, in);
+    if (tw_is_norm(node)) { /* scale and bias stay floats */
+        memcpy(in, node->in, sizeof *in * (size_t)node->in_count);
+        in[0] = stored_tensor(node->in[0]);
+        return in[0] != NULL;
+    }
     bool computed = false;
     for (int i = 0; i < node->in_count; i++) {
         in[i] = is_count(node->in[i]) ? node->in[i] : NULL;
