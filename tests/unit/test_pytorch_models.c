@@ -185,13 +185,14 @@ static void flat_programs(void **state)
     (void)state;
     check_fixtures("flat-2.1.pt2", 8);
     check_fixtures("flat-2.2.pt2", 9);
+    check_fixtures("flat-2.5.pt2", 4);
 }
 
 /* After run_decompositions, in the files of torch 2.7. */
 static void decomposed_programs(void **state)
 {
     (void)state;
-    check_fixtures("decomposed.pt2", 34);
+    check_fixtures("decomposed.pt2", 38);
 }
 
 static void scripts(void **state)
