@@ -124,6 +124,76 @@ static bool apply(tw_reorder *r, const int *order, tw_diag *diag)
     return tw_graph_sweep(g, diag);
 }
 
+/* The task that makes, for this one alone, what it reads row by row; -1: none, or it makes nothing more. */
+static int rolling_maker(const tw_reorder *r, int task, const int *readers)
+{
+    const tw_step *step = &r->s->steps[task];
+    for (int i = 0; i < step->node->in_count; i++) {
+        const tw_value *v = step->node->in[i];
+        const int item = v ? r->item_of[tw_view_root(v)->index] - 1 : -1;
+        if (item >= 0 && step->map[i].rows == TW_ROWS_MAPPED && r->items[item].maker >= 0 &&
+            !r->items[item].kept && readers[item] == 1 &&
+            r->tasks[r->items[item].maker].make_count == 1)
+            return r->items[item].maker;
+    }
+    return -1;
+}
+
+/* Does it also read something that must be whole? */
+static bool waits_for_whole(const tw_reorder *r, int task)
+{
+    const tw_step *step = &r->s->steps[task];
+    for (int i = 0; i < step->node->in_count; i++) {
+        const tw_value *v = step->node->in[i];
+        if (v && step->map[i].rows == TW_ROWS_WHOLE && r->item_of[tw_view_root(v)->index])
+            return true;
+    }
+    return false;
+}
+
+/* Move a task behind those up to position `at`, unless one of them must come after it. */
+static bool move_to(const tw_reorder *r, int *order, int task, int at)
+{
+    int from = at;
+    while (order[from] != task) {
+        const tw_task *passed = &r->tasks[order[from]];
+        for (int k = 0; k < passed->after_count; k++)
+            if (passed->after[k] == task)
+                return false;
+        from--;
+    }
+    memmove(order + from, order + from + 1, sizeof *order * (size_t)(at - from));
+    order[at] = task;
+    return true;
+}
+
+/* What a step reads row by row is made right before it, where that takes no more memory: these roll together,
+ * and what else it reads, whole, is there by then. Attention is the case: queries last. */
+static bool draw_near(const tw_reorder *r, int *order, int64_t peak)
+{
+    const int n = r->s->step_count;
+    int *readers = tw_alloc_array(r->arena, (size_t)r->item_count + 1, sizeof(int));
+    int *before = tw_alloc_array(r->arena, (size_t)n, sizeof(int));
+    bool changed = false, rolls = false;
+    for (int t = 0; t < n; t++)
+        for (int k = 0; k < r->tasks[t].read_count; k++)
+            readers[r->tasks[t].reads[k]]++;
+    for (int at = n - 1; at > 0; at--) {
+        const int maker =
+            rolls || waits_for_whole(r, order[at]) ? rolling_maker(r, order[at], readers) : -1;
+        rolls = maker >= 0;
+        if (!rolls || order[at - 1] == maker)
+            continue;
+        memcpy(before, order, sizeof *order * (size_t)n);
+        rolls = move_to(r, order, maker, at - 1) &&
+                tw_order_peak(r->tasks, n, r->items, r->item_count, order) <= peak;
+        if (!rolls)
+            memcpy(order, before, sizeof *order * (size_t)n);
+        changed |= rolls;
+    }
+    return changed;
+}
+
 bool tw_plan_order(tw_schedule *s, tw_diag *diag)
 {
     const tw_graph *g = s->graph;
@@ -146,7 +216,10 @@ bool tw_plan_order(tw_schedule *s, tw_diag *diag)
         order[t] = t;
     int64_t given = tw_order_peak(r.tasks, s->step_count, r.items, r.item_count, order);
     int64_t found = tw_order_search(r.tasks, s->step_count, r.items, r.item_count, order);
-    bool ok = found >= given || apply(&r, order, diag);
+    for (int t = 0; found >= given && t < s->step_count; t++)
+        order[t] = t;
+    const bool moved = draw_near(&r, order, found < given ? found : given);
+    bool ok = (found >= given && !moved) || apply(&r, order, diag);
     tw_arena_free(r.arena);
     return ok;
 }
