@@ -351,7 +351,7 @@ tw_status tw_norm_check(const tw_call *call, uint32_t dtype, uint32_t group_byte
         return TW_E_CHECK;
     out = call->out[0].tensor;
     for (i = 0; i < 3; i++)
-        if (operand(call, i) && (call->in[i].tensor->dtype != (i == 0 ? dtype : TW_F32) ||
+        if (operand(call, i) && (call->in[i].tensor->dtype != (i == 0 ? dtype : (uint32_t)TW_F32) ||
                                  !tw_broadcasts(call->in[i].tensor, out)))
             return TW_E_CHECK;
     if (out->dtype != dtype || !tw_same_shape(call->in[0].tensor, out) ||

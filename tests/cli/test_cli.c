@@ -76,7 +76,7 @@ static const char *const misuses[][2] = {
     {"verify tiny.twir --input x.bin", "--expect"},
     {"verify . --input x.bin", "brings its own"},
     {"verify tiny.twir --expect x.bin --rtol -1", "a number from 0 up"},
-    {"ops --system basic", "ir|onnx|tflite|mobilint|qti_aisw|tigris"},
+    {"ops --system basic", "ir|onnx|tflite|pytorch|keras|tensorflow|mobilint|qti_aisw|tigris"},
 };
 
 static void test_usage(void **state)

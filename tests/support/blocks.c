@@ -36,13 +36,13 @@ static tw_rowmap map_of(const tw_node *node, int input, int axis)
     return (node->op->rows ? node->op->rows : tw_rows_default)(node, input, axis);
 }
 
-/* Are pixels on this axis and the next one contiguous? Items of a batch are no rows. */
+/* Are there pixels on this axis and the next one, contiguous? Items of a batch are no rows. */
 static bool has_pixels(const tw_shape *s, int axis)
 {
     for (int k = 0; k < axis && k < s->rank; k++)
         if (s->dim[k] != 1)
             return false;
-    return axis > 0 && axis + 2 < s->rank && s->dim[axis] > 0 && s->dim[axis + 1] > 0;
+    return axis > 0 && axis + 2 < s->rank && tw_shape_elements(s) > 0;
 }
 
 static bool read_inputs(tw_block_run *r)
