@@ -32,12 +32,7 @@ static const char *can_1x1(const tw_native_node *n)
         taps_of(n->node) != w->dim[w->rank - 1])
         return "no 1x1 convolution";
     why = tw_native_bands(n, &lists, w->dim + 1);
-    if (why)
-        return why;
-    for (int i = 0; i < a->stride.count; i++)
-        if (a->stride.v[i] > 1)
-            return tw_cmsis_nn_slow(n, TW_CMSIS_NN_PLAIN);
-    return NULL;
+    return why ? why : tw_cmsis_nn_slow(n, TW_CMSIS_NN_PLAIN);
 }
 
 const tw_native tw_native_cmsis_nn_conv_1x1_s8 = {
