@@ -32,8 +32,9 @@ static bool has_rows(const tw_shape *shape, int axis)
  * row. Everything before it then has extent 1. Where there is none: the result's last. */
 static int choose_axis(const tw_node *node)
 {
-    int rank = 1;
-    for (int i = 0; i < node->out_count; i++)
+    const tw_shape *result = &node->out[0]->shape;
+    int rank = result->rank > 1 ? result->rank : 1;
+    for (int i = 1; i < node->out_count; i++)
         if (node->out[i] && node->out[i]->shape.rank > rank)
             rank = node->out[i]->shape.rank;
     for (int i = 0; i < node->in_count; i++)
@@ -52,7 +53,7 @@ static int choose_axis(const tw_node *node)
                 return axis;
         }
     }
-    return node->out[0]->shape.rank ? node->out[0]->shape.rank - 1 : 0;
+    return result->rank ? result->rank - 1 : 0;
 }
 
 static void choose_rows(tw_step *step)
