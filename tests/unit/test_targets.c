@@ -164,7 +164,7 @@ static void damaged_targets(void **state)
     tw_compiled compiled;
     tw_session session;
     uint64_t random = 7;
-    compile("cmsis-nn", &compiled);
+    compile("cmsis-nn:m55", &compiled);
     open_plan(&session, compiled.plan, compiled.plan_bytes);
     static const uint32_t kinds[] = {TW_SECTION_VARIANTS, TW_SECTION_VARIANT_BLOBS};
     for (int round = 0; round < 400; round++) {
