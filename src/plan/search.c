@@ -108,13 +108,21 @@ tw_search *tw_search_open(const tw_scene *scene, tw_arena *arena)
 {
     static const int32_t all_bands[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 0};
     static const int32_t few_bands[] = {1, 2, 4, 8, 16, 32, 0};
-    enum { LONGEST = 96, MANY = 160, LONGEST_OF_MANY = 40 };
+    enum {
+        LONGEST = 96,
+        MANY = 160,
+        LONGEST_OF_MANY = 40,
+        THOUSANDS = 4000,
+        LONGEST_OF_THOUSANDS = 24
+    };
     tw_search *s = tw_alloc(arena, sizeof *s);
     s->scene = scene;
     s->arena = arena;
     s->steps = scene->schedule->step_count;
     const int32_t *bands = s->steps > MANY ? few_bands : all_bands;
-    int longest = s->steps > MANY ? LONGEST_OF_MANY : LONGEST;
+    const int longest = s->steps > THOUSANDS ? LONGEST_OF_THOUSANDS
+                        : s->steps > MANY    ? LONGEST_OF_MANY
+                                             : LONGEST;
     s->first_of = tw_alloc_array(arena, (size_t)s->steps + 2, sizeof *s->first_of);
     for (int to = 1; to <= s->steps; to++) {
         s->first_of[to] = s->count;
