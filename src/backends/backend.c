@@ -108,21 +108,12 @@ bool tw_targets_parse(tw_arena *arena, const char *list, tw_target **targets, in
 
 bool tw_lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)
 {
-    if (!tw_lower_unpacked(node, arena, lowering, diag))
-        return false;
-    if (node->op->pack)
-        node->op->pack(node, arena, lowering);
-    return true;
-}
-
-bool tw_lower_unpacked(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag)
-{
     const tw_opdef *op = node->op;
     if (op->kind == TW_HOST)
         return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, op->name,
                        "the operator could not be folded or lowered; its attributes must be "
                        "constant");
-    return (op->lower ? op->lower : tw_lower_default)(node, arena, lowering, diag);
+    return tw_lower_portable(node, arena, lowering, diag);
 }
 
 static uint32_t operator_of(const tw_native *native)

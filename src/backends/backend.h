@@ -85,10 +85,8 @@ bool tw_target_parse(tw_arena *arena, const char *text, size_t length, tw_target
 bool tw_targets_parse(tw_arena *arena, const char *list, tw_target **targets, int *count,
                       tw_diag *diag);
 
-/* By the portable kernels: with constants as small as these can read them (tw_opdef.pack), or as they
- * are, as back ends share them. */
+/* By the portable kernels, constants as back ends share them: not packed (tw_opdef.pack). */
 bool tw_lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag);
-bool tw_lower_unpacked(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag);
 
 /* By a back end. Where it declines: lowering->kernel is null and the reason is returned. `aliases`: bit
  * i: the output may lie over input i. */

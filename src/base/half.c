@@ -27,6 +27,18 @@ float tw_float_from_half(uint16_t half)
     return value;
 }
 
+float tw_float_widened(tw_dtype stored, const void *element)
+{
+    uint16_t half;
+    double wide;
+    if (stored == TW_F64) {
+        memcpy(&wide, element, sizeof wide);
+        return (float)wide;
+    }
+    memcpy(&half, element, sizeof half);
+    return stored == TW_F16 ? tw_float_from_half(half) : tw_float_from_bfloat(half);
+}
+
 /* A format of `fraction_bits` and of exponents from `least` up, its infinity being `infinity`. The
  * encoding is linear between powers of two, so a carry out of the fraction lands in the exponent. */
 static uint16_t narrow(double value, int fraction_bits, int least, uint16_t infinity)

@@ -29,17 +29,6 @@ static bool touches_stored(const tw_node *node)
     return stored;
 }
 
-static bool has_kernel(const tw_node *node)
-{
-    tw_arena *scratch = tw_arena_new();
-    tw_lowering lowering = {0};
-    tw_diag ignored = {0};
-    const bool ok = tw_shape_holds(node) && (node->op->lower ? node->op->lower : tw_lower_default)(
-                                                node, scratch, &lowering, &ignored);
-    tw_arena_free(scratch);
-    return ok;
-}
-
 /* A bias of whole numbers counts in steps of input scale times weight scale. */
 static bool give_bias_scale(tw_graph *graph, const tw_node *node)
 {
@@ -109,7 +98,7 @@ static bool step_in_float(tw_graph *graph, tw_node *node, tw_diag *diag)
         node->out[i] = real_twin(graph, node->out[i]);
         node->out[i]->producer = node;
     }
-    if (ok && has_kernel(node))
+    if (ok && tw_has_kernel(node))
         return convert(graph, node, in, was_out, diag);
     node->in = was_in;
     node->out = was_out;
@@ -122,7 +111,7 @@ bool tw_pass_float_steps(tw_graph *graph, const tw_compile_options *options, tw_
     const int count = graph->node_count;
     for (int n = 0; n < count; n++) {
         tw_node *node = graph->nodes[n];
-        if (computes(node) && touches_stored(node) && !has_kernel(node) &&
+        if (computes(node) && touches_stored(node) && !tw_has_kernel(node) &&
             !step_in_float(graph, node, diag))
             return false;
     }

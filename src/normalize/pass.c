@@ -344,6 +344,16 @@ bool tw_shape_holds(const tw_node *node)
     return true;
 }
 
+bool tw_has_kernel(const tw_node *node)
+{
+    tw_arena *scratch = tw_arena_new();
+    tw_lowering lowering = {0};
+    tw_diag ignored = {0};
+    bool ok = tw_shape_holds(node) && tw_lower_portable(node, scratch, &lowering, &ignored);
+    tw_arena_free(scratch);
+    return ok;
+}
+
 bool tw_moves_nothing(const tw_shape *shape, const int32_t *perm)
 {
     int last = -1;

@@ -130,6 +130,8 @@ bool tw_quant_through(const tw_node *node, const tw_quant *in, tw_quant *out);
 /* Do shapes that follow from attributes and inputs equal those of the outputs? For a change in
  * place that is taken back when the operator refuses it. */
 bool tw_shape_holds(const tw_node *node);
+/* And does a portable kernel take the node, its types, its scales? */
+bool tw_has_kernel(const tw_node *node);
 
 /* Does the permutation leave every byte of a tensor where it is? */
 bool tw_moves_nothing(const tw_shape *shape, const int32_t *perm);

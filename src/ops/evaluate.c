@@ -123,7 +123,7 @@ bool tw_evaluate(tw_node *node, tw_arena *arena, int band, tw_diag *diag)
     e->node = node;
     if (!op->kernels || op->kind == TW_HOST)
         return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, op->name, "it has no kernel to run");
-    if (!(op->lower ? op->lower : tw_lower_default)(node, arena, &e->lowering, diag))
+    if (!tw_lower_portable(node, arena, &e->lowering, diag))
         return false;
     tw_lowering *l = &e->lowering;
     e->axis = band_axis(node);

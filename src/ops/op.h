@@ -174,6 +174,13 @@ bool tw_shape_default(const tw_shape_call *call);
 tw_rowmap tw_rows_default(const tw_node *node, int input, int axis);
 bool tw_lower_default(const tw_node *node, tw_arena *arena, tw_lowering *lowering, tw_diag *diag);
 
+/* The node by its portable kernel: the operator's own `lower`, or the default. */
+static inline bool tw_lower_portable(const tw_node *node, tw_arena *arena, tw_lowering *lowering,
+                                     tw_diag *diag)
+{
+    return (node->op->lower ? node->op->lower : tw_lower_default)(node, arena, lowering, diag);
+}
+
 /* The attribute `axis` as one of the first input's, 0..rank-1; -1, said, where it has none such. */
 int tw_shape_axis(const tw_shape_call *call, int32_t axis);
 /* Rows of what works along axis `along` (as attributes name it): at once there, else one by one. */

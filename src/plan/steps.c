@@ -252,7 +252,7 @@ static void lower_natives(tw_schedule *s, tw_step *step)
 
 static bool lower(tw_schedule *s, tw_step *step, tw_diag *diag)
 {
-    if (!tw_lower_unpacked(step->node, s->arena, &step->lowering, diag))
+    if (!tw_lower(step->node, s->arena, &step->lowering, diag))
         return false;
     choose_rows(step);
     if (!check_step(s, step, diag))

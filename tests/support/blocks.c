@@ -159,7 +159,7 @@ int tw_operate_blocks(const tw_node *node, uint64_t *state)
     tw_arena *arena = tw_arena_new();
     tw_diag diag = {0};
     int axes = 0;
-    if (!(node->op->lower ? node->op->lower : tw_lower_default)(node, arena, &r.lowering, &diag))
+    if (!tw_lower_portable(node, arena, &r.lowering, &diag))
         fail_msg("%s: %s", node->op->name, diag.message);
     for (int i = 0; i < r.lowering.blob_count; i++)
         r.blobs[i] = (tw_blob){r.lowering.blob[i].data, r.lowering.blob[i].bytes};

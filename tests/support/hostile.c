@@ -248,9 +248,7 @@ int tw_hostile_calls(const tw_node *node, uint64_t *state, int tries)
 {
     tw_arena *arena = tw_arena_new();
     tw_lowering l = {0};
-    tw_diag diag = {0};
-    if (!tw_lower(node, arena, &l, &diag))
-        fail_msg("%s: %s", node->op->name, diag.message);
+    tw_operate_lower(node, arena, &l);
     const int accepted = attack(node, &l, state, tries);
     tw_arena_free(arena);
     return accepted;
@@ -264,7 +262,7 @@ int tw_hostile_native_calls(const tw_node *node, const tw_target *target, uint64
     tw_diag diag = {0};
     uint32_t aliases = 0;
     int accepted = -1;
-    if (!tw_lower_unpacked(node, arena, &portable, &diag))
+    if (!tw_lower(node, arena, &portable, &diag))
         fail_msg("%s: %s", node->op->name, diag.message);
     if (!tw_lower_native(target, node, &portable, arena, &l, &aliases))
         accepted = attack(node, &l, state, tries);

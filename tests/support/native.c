@@ -107,7 +107,7 @@ void tw_native_open(tw_native_scene *s, const char *target_name, const char *tex
     }
     s->node = graph->nodes[0];
     assert_true(tw_target_parse(s->arena, target_name, strlen(target_name), &target, &diag));
-    assert_true(tw_lower_unpacked(s->node, s->arena, &portable, &diag));
+    assert_true(tw_lower(s->node, s->arena, &portable, &diag));
     const char *why =
         tw_lower_native(&target, s->node, &portable, s->arena, &s->lowering, &aliases);
     if (why)

@@ -187,22 +187,32 @@ static void close_bands(tw_operation *p)
 static const tw_target *target_tried;
 static uint32_t aliases_tried;
 
+static void lower_plain(const tw_node *node, tw_arena *arena, tw_lowering *lowering)
+{
+    tw_diag diag = {0};
+    if (!tw_lower_portable(node, arena, lowering, &diag))
+        fail_msg("%s: %s", node->op->name, diag.message);
+}
+
+void tw_operate_lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering)
+{
+    lower_plain(node, arena, lowering);
+    if (node->op->pack)
+        node->op->pack(node, arena, lowering);
+}
+
 static void lower(tw_operation *p, tw_arena *arena)
 {
-    const tw_opdef *op = p->node->op;
     tw_lowering portable = {0};
-    tw_diag diag = {0};
-    const char *why;
-    if (!(op->lower ? op->lower : tw_lower_default)(p->node, arena, &portable, &diag))
-        fail_msg("%s: %s", op->name, diag.message);
-    p->lowering = portable;
-    if (!target_tried && op->pack)
-        op->pack(p->node, arena, &p->lowering);
-    if (!target_tried)
+    if (!target_tried) {
+        tw_operate_lower(p->node, arena, &p->lowering);
         return;
-    why = tw_lower_native(target_tried, p->node, &portable, arena, &p->lowering, &aliases_tried);
+    }
+    lower_plain(p->node, arena, &portable);
+    const char *why =
+        tw_lower_native(target_tried, p->node, &portable, arena, &p->lowering, &aliases_tried);
     if (why)
-        fail_msg("%s: declined: %s", op->name, why);
+        fail_msg("%s: declined: %s", p->node->op->name, why);
 }
 
 static void begin(tw_operation *p, const tw_node *node, int axis, uint64_t *state, bool gaps)
@@ -504,7 +514,7 @@ int tw_operate_native(const tw_node *node, const tw_target *target, uint64_t *st
     tw_diag diag = {0};
     int banded = -1;
     *why = "the portable kernels do not take it";
-    if (tw_lower_unpacked(node, arena, &portable, &diag))
+    if (tw_lower(node, arena, &portable, &diag))
         *why = tw_lower_native(target, node, &portable, arena, &native, &aliases_tried);
     tw_arena_free(arena);
     if (*why)

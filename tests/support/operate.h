@@ -20,6 +20,9 @@ tw_value *tw_operate_value(tw_graph *graph, tw_dtype dtype, int rank, const int3
 tw_node *tw_operate_node(tw_graph *graph, const char *op, tw_value *const *in, int in_count,
                          const void *attributes);
 
+/* By the portable kernels, with constants packed where the operator can read them so. */
+void tw_operate_lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering);
+
 /* Run it whole on dense tensors; the output gets data (in the arena), which is returned. */
 const void *tw_operate_whole(tw_node *node, tw_arena *arena);
 

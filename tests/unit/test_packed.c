@@ -27,7 +27,7 @@ static void compare(tw_node *node, tw_arena *arena, void *count)
 {
     tw_lowering lowering = {0};
     tw_diag diag = {0};
-    assert_true(tw_lower(node, arena, &lowering, &diag));
+    tw_operate_lower(node, arena, &lowering);
     if (!is_packed(lowering.kernel))
         return;
     const void *packed = tw_operate_whole(node, arena);
@@ -52,10 +52,9 @@ static void test_same(void **state)
 static void look(tw_node *node, tw_arena *arena, void *unused)
 {
     tw_lowering l = {0};
-    tw_diag diag = {0};
     const tw_value *w = node->in[1];
     (void)unused;
-    assert_true(tw_lower(node, arena, &l, &diag));
+    tw_operate_lower(node, arena, &l);
     assert_true(is_packed(l.kernel));
     assert_int_equal(l.unread, 6);
     assert_int_equal(l.blob[TW_BLOB_PACKED].bytes, sizeof(tw_packed_head) + 23);
@@ -79,9 +78,8 @@ static void look(tw_node *node, tw_arena *arena, void *unused)
 static void plain(tw_node *node, tw_arena *arena, void *unused)
 {
     tw_lowering l = {0};
-    tw_diag diag = {0};
     (void)unused;
-    assert_true(tw_lower(node, arena, &l, &diag));
+    tw_operate_lower(node, arena, &l);
     assert_false(is_packed(l.kernel));
 }
 

@@ -17,11 +17,6 @@ typedef struct attribute {
     tw_h5_span data;
 } attribute;
 
-typedef struct owner {
-    tw_h5_object *object;
-    tw_h5_fractal heap;
-} owner;
-
 /* A part of an attribute; those of version 1 are filled up to 8 bytes. */
 static tw_h5_span take_part(tw_h5_span *s, uint64_t bytes, bool filled)
 {
@@ -57,32 +52,18 @@ static bool parse_attribute(tw_h5 *f, tw_h5_object *object, tw_h5_span s)
 static bool read_one(tw_h5 *f, void *context, tw_h5_span record)
 {
     enum { IDENTIFIER = 8, SHARED = 2 };
-    owner *o = context;
+    tw_h5_dense *dense = context;
     const tw_h5_span id = tw_h5_part(&record, IDENTIFIER);
     tw_h5_span s;
     if (tw_h5_take(&record, 1) & SHARED)
         return tw_h5_refuse(f, "attributes that HDF5 objects share through the file's heap; write "
                                "the file without them");
-    return tw_h5_fractal_object(f, &o->heap, id, &s) && parse_attribute(f, o->object, s);
-}
-
-static bool read_dense(tw_h5 *f, tw_h5_object *object, tw_h5_span body)
-{
-    enum { ORDERED = 1, BY_NAME = 8 };
-    owner o = {.object = object};
-    tw_h5_skip(&body, 1);
-    if (tw_h5_take(&body, 1) & ORDERED)
-        tw_h5_skip(&body, 2);
-    const uint64_t heap = tw_h5_take_address(f, &body), tree = tw_h5_take_address(f, &body);
-    if (body.cut)
-        return tw_h5_damaged(f, "object", object->at, "is cut off");
-    if (heap == TW_H5_NOWHERE)
-        return true;
-    return tw_h5_open_fractal(f, heap, &o.heap) && tw_h5_new_tree(f, tree, BY_NAME, read_one, &o);
+    return tw_h5_fractal_object(f, &dense->heap, id, &s) && parse_attribute(f, dense->object, s);
 }
 
 static bool read_attributes(tw_h5 *f, tw_h5_object *object)
 {
+    enum { BY_NAME = 8, COUNTER = 2 };
     bool ok = true;
     for (int i = 0; ok && !object->attributed && i < object->count; i++) {
         const tw_h5_message *m = &object->messages[i];
@@ -92,7 +73,7 @@ static bool read_attributes(tw_h5 *f, tw_h5_object *object)
         else if (m->type == TW_H5_ATTRIBUTE)
             ok = parse_attribute(f, object, m->body);
         else if (m->type == TW_H5_ATTRIBUTE_INFO)
-            ok = read_dense(f, object, m->body);
+            ok = tw_h5_each_dense(f, "object", object, m->body, BY_NAME, COUNTER, read_one);
     }
     object->attributed = true;
     return ok;

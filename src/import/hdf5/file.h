@@ -136,6 +136,18 @@ bool tw_h5_open_fractal(tw_h5 *file, uint64_t at, tw_h5_fractal *heap);
 bool tw_h5_fractal_object(tw_h5 *file, const tw_h5_fractal *heap, tw_h5_span id,
                           tw_h5_span *object);
 
+/* What a group's links or an object's attributes are where they are many: a message says which heap has
+ * them and which tree their identifiers. */
+typedef struct tw_h5_dense {
+    tw_h5_object *object;
+    tw_h5_fractal heap;
+} tw_h5_dense;
+
+/* Every record of the tree; the visit's context is a tw_h5_dense. records: the tree's type;
+ * counter_bytes: of the message, where the order of creation is kept; `part` is for messages. */
+bool tw_h5_each_dense(tw_h5 *file, const char *part, tw_h5_object *object, tw_h5_span body,
+                      int records, size_t counter_bytes, tw_h5_visit *visit);
+
 /* --- groups: group.c; attributes: attribute.c ----------------------------------------------------- */
 
 /* The object at a path from the root; null where there is none, or with a message. */

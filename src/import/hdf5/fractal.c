@@ -146,3 +146,20 @@ bool tw_h5_fractal_object(tw_h5 *f, const tw_h5_fractal *heap, tw_h5_span id, tw
            : kind == HUGE_ONE ? huge(f, heap, id, object)
                               : tw_h5_damaged(f, part, heap->at, "has an object of another kind");
 }
+
+bool tw_h5_each_dense(tw_h5 *f, const char *said, tw_h5_object *object, tw_h5_span body,
+                      int records, size_t counter_bytes, tw_h5_visit *visit)
+{
+    enum { ORDERED = 1 };
+    tw_h5_dense dense = {.object = object};
+    tw_h5_skip(&body, 1);
+    if (tw_h5_take(&body, 1) & ORDERED)
+        tw_h5_skip(&body, counter_bytes);
+    const uint64_t heap = tw_h5_take_address(f, &body), tree = tw_h5_take_address(f, &body);
+    if (body.cut)
+        return tw_h5_damaged(f, said, object->at, "is cut off");
+    if (heap == TW_H5_NOWHERE)
+        return true;
+    return tw_h5_open_fractal(f, heap, &dense.heap) &&
+           tw_h5_new_tree(f, tree, records, visit, &dense);
+}

@@ -110,33 +110,12 @@ static bool parse_link(tw_h5 *f, tw_h5_object *object, tw_h5_span s)
     return add_link(f, object, tw_strndup(f->arena, (const char *)name.at, name.left), l);
 }
 
-typedef struct new_group {
-    tw_h5_object *object;
-    tw_h5_fractal heap;
-} new_group;
-
 static bool read_link(tw_h5 *f, void *context, tw_h5_span record)
 {
-    new_group *group = context;
+    tw_h5_dense *dense = context;
     tw_h5_span s;
     tw_h5_skip(&record, 4); /* what its name hashes to */
-    return tw_h5_fractal_object(f, &group->heap, record, &s) && parse_link(f, group->object, s);
-}
-
-static bool read_dense(tw_h5 *f, tw_h5_object *object, tw_h5_span body)
-{
-    enum { ORDERED = 1, BY_NAME = 5 };
-    new_group group = {.object = object};
-    tw_h5_skip(&body, 1);
-    if (tw_h5_take(&body, 1) & ORDERED)
-        tw_h5_skip(&body, 8);
-    const uint64_t heap = tw_h5_take_address(f, &body), tree = tw_h5_take_address(f, &body);
-    if (body.cut)
-        return tw_h5_damaged(f, "group", object->at, "is cut off");
-    if (heap == TW_H5_NOWHERE)
-        return true;
-    return tw_h5_open_fractal(f, heap, &group.heap) &&
-           tw_h5_new_tree(f, tree, BY_NAME, read_link, &group);
+    return tw_h5_fractal_object(f, &dense->heap, record, &s) && parse_link(f, dense->object, s);
 }
 
 /* --- both -------------------------------------------------------------------------------------- */
@@ -149,6 +128,7 @@ static bool is_group(const tw_h5_object *object)
 
 static bool read_links(tw_h5 *f, tw_h5_object *object)
 {
+    enum { BY_NAME = 5, COUNTER = 8 };
     bool ok = tw_h5_sound(f);
     for (int i = 0; ok && !object->linked && i < object->count; i++) {
         const tw_h5_message *m = &object->messages[i];
@@ -157,7 +137,7 @@ static bool read_links(tw_h5 *f, tw_h5_object *object)
         else if (m->type == TW_H5_LINK)
             ok = parse_link(f, object, m->body);
         else if (m->type == TW_H5_LINK_INFO)
-            ok = read_dense(f, object, m->body);
+            ok = tw_h5_each_dense(f, "group", object, m->body, BY_NAME, COUNTER, read_link);
     }
     object->linked = true;
     return ok;

@@ -63,7 +63,7 @@ const char *tw_kr_text(tw_kr_import *import, const char *path, const char *attri
 
 /* What a dataset's elements are when they are widened, and as they are stored. */
 typedef struct element {
-    tw_dtype dtype, stored; /* stored: TW_NO_DTYPE is float64 */
+    tw_dtype dtype, stored;
 } element;
 
 static bool find_element(tw_kr_import *import, const char *path, const tw_h5_dataset *d, element *e)
@@ -79,7 +79,7 @@ static bool find_element(tw_kr_import *import, const char *path, const tw_h5_dat
     if (said || (t->class == TW_H5_FLOAT && t->is_bfloat)) {
         e->stored = TW_BF16;
     } else if (t->class == TW_H5_FLOAT) {
-        e->stored = t->bytes == 2 ? TW_F16 : t->bytes == 4 ? TW_F32 : TW_NO_DTYPE;
+        e->stored = t->bytes == 2 ? TW_F16 : t->bytes == 4 ? TW_F32 : TW_F64;
     } else if (t->class == TW_H5_INTEGER) {
         e->stored = t->is_bool      ? TW_BOOL
                     : t->bytes == 8 ? (t->is_signed ? TW_S64 : TW_U64)
@@ -123,18 +123,6 @@ bool tw_kr_weight_shape(tw_kr_import *import, const char *path, tw_shape *shape)
     return find_shape(import, path, &d, &e, shape);
 }
 
-static float widened(tw_dtype stored, const uint8_t *at)
-{
-    uint16_t half;
-    double wide;
-    if (stored == TW_NO_DTYPE) {
-        memcpy(&wide, at, sizeof wide);
-        return (float)wide;
-    }
-    memcpy(&half, at, sizeof half);
-    return stored == TW_F16 ? tw_float_from_half(half) : tw_float_from_bfloat(half);
-}
-
 const void *tw_kr_weights(tw_kr_import *import, const char *path, tw_shape *shape)
 {
     tw_h5_dataset d;
@@ -155,6 +143,6 @@ const void *tw_kr_weights(tw_kr_import *import, const char *path, tw_shape *shap
     }
     float *to = tw_alloc_array(import->b.arena, count + 1, sizeof *to);
     for (size_t i = 0; i < count; i++)
-        to[i] = widened(e.stored, data + i * d.type.bytes);
+        to[i] = tw_float_widened(e.stored, data + i * d.type.bytes);
     return to;
 }

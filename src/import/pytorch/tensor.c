@@ -58,29 +58,20 @@ static bool fits(tw_torch *t, const tw_torch_stored *s, const tw_storage *storag
                    "a tensor reaches beyond its storage '%s' of %zu bytes", s->key, storage->bytes);
 }
 
-static float widened(const uint8_t *from, int dtype)
-{
-    uint16_t half;
-    double wide;
-    if (dtype == TW_TORCH_F64) {
-        memcpy(&wide, from, sizeof wide);
-        return (float)wide;
-    }
-    memcpy(&half, from, sizeof half);
-    return dtype == TW_TORCH_F16 ? tw_float_from_half(half) : tw_float_from_bfloat(half);
-}
-
 /* The elements in order. */
 static void gather(const tw_torch_stored *s, const uint8_t *from, int bytes, int64_t count,
                    uint8_t *to)
 {
-    const bool wide =
-        s->dtype == TW_TORCH_F64 || s->dtype == TW_TORCH_F16 || s->dtype == TW_TORCH_BF16;
+    const tw_dtype widened = s->dtype == TW_TORCH_F64    ? TW_F64
+                             : s->dtype == TW_TORCH_F16  ? TW_F16
+                             : s->dtype == TW_TORCH_BF16 ? TW_BF16
+                                                         : TW_NO_DTYPE;
+    const bool wide = widened != TW_NO_DTYPE;
     const size_t size = wide ? sizeof(float) : (size_t)bytes;
     int64_t at[TW_MAX_RANK] = {0}, place = s->offset;
     for (int64_t i = 0; i < count; i++) {
         const uint8_t *element = from + place * bytes;
-        const float real = wide ? widened(element, s->dtype) : 0;
+        const float real = wide ? tw_float_widened(widened, element) : 0;
         memcpy(to + (size_t)i * size, wide ? (const void *)&real : element, size);
         for (int k = s->rank - 1; k >= 0; k--) {
             place += s->stride[k];

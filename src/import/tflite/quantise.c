@@ -70,8 +70,7 @@ static tw_value *widen(tw_tfl_node *n, const tw_value *x)
     float *data = tw_alloc(n->b->arena, sizeof *data * (size_t)count + 1);
     const uint16_t *from = x->data;
     for (int64_t i = 0; i < count; i++)
-        data[i] =
-            x->shape.dtype == TW_F16 ? tw_float_from_half(from[i]) : tw_float_from_bfloat(from[i]);
+        data[i] = tw_float_widened(x->shape.dtype, &from[i]);
     shape.dtype = TW_F32;
     return tw_build_data(n->b, shape, data);
 }

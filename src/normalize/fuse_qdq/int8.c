@@ -164,17 +164,6 @@ static bool is_arithmetic(const tw_node *node)
            (node->op->kind == TW_MATH || node->op->kind == TW_LUT);
 }
 
-static bool is_accepted(const tw_node *node)
-{
-    tw_arena *scratch = tw_arena_new();
-    tw_lowering lowering = {0};
-    tw_diag ignored = {0};
-    bool ok = tw_shape_holds(node) && (node->op->lower ? node->op->lower : tw_lower_default)(
-                                          node, scratch, &lowering, &ignored);
-    tw_arena_free(scratch);
-    return ok;
-}
-
 static void make_int8(tw_graph *graph, tw_node *quantize)
 {
     tw_value *real = quantize->in[0], *stored = quantize->out[0];
@@ -190,7 +179,7 @@ static void make_int8(tw_graph *graph, tw_node *quantize)
         node->attributes = tw_copy(graph->arena, old_attributes, node->op->attribute_bytes);
     tw_copy_word(node, quantize, "rounding"); /* averages round as the Quantize did */
     tw_set_output(node, stored);
-    if (is_accepted(node)) {
+    if (tw_has_kernel(node)) {
         quantize->removed = true;
         real->producer = NULL;
         return;
