@@ -13,27 +13,13 @@
 
 #include "import/import.h"
 #include "ops/op.h"
+#include "support/arena_fixture.h"
 #include "support/onnx_model.h"
 #include "support/reference.h"
 
-static tw_arena *arena;
 static tw_diag diag;
 static const int64_t three[] = {3};
 static const float x[3] = {-1, 0, 2};
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = tw_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    tw_arena_free(arena);
-    return 0;
-}
 
 static tw_graph *import_as(tw_onnx_writer *w, const char *path)
 {

@@ -8,35 +8,19 @@
 #include <string.h>
 
 #include "host/session.h"
+#include "support/arena_fixture.h"
 #include "support/onnx_model.h"
 #include "support/plans.h"
 
-static tw_arena *arena;
 static const int64_t one[] = {1}, three[] = {3};
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = tw_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    tw_arena_free(arena);
-    return 0;
-}
 
 static bool try_open(tw_onnx_writer *w, uint64_t random_bands, tw_session *session, tw_diag *diag)
 {
-    tw_wire_bytes file = tw_onnx_write_end(w);
     tw_compile_options options;
     tw_compiled compiled;
     tw_compile_options_default(&options);
     options.random_bands = random_bands;
-    *diag = (tw_diag){0};
-    bool ok = tw_test_try_compile_bytes(file.data, file.bytes, &options, &compiled, diag) &&
+    bool ok = tw_onnx_try_compile(w, &options, &compiled, diag) &&
               tw_session_open(session, compiled.plan, compiled.plan_bytes, diag);
     tw_compiled_free(&compiled);
     return ok;

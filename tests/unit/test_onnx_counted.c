@@ -8,26 +8,10 @@
 
 #include <string.h>
 
-#include "base/file.h"
 #include "host/session.h"
+#include "support/arena_fixture.h"
 #include "support/onnx_model.h"
 #include "tilewright/compiler.h"
-
-static tw_arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = tw_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    tw_arena_free(arena);
-    return 0;
-}
 
 /* An output of the graph; rank 0: without a shape. */
 static void declare(tw_onnx_writer *w, const char *name, int type, int rank, const int64_t *dim)
@@ -47,17 +31,6 @@ static void declare(tw_onnx_writer *w, const char *name, int type, int rank, con
     tw_wire_message(&w->graph, 12, &info);
 }
 
-static bool compile(tw_onnx_writer *w, tw_compiled *compiled, tw_diag *diag)
-{
-    static const char path[] = TW_TEST_WORK "/counted.onnx";
-    tw_wire_bytes file = tw_onnx_write_end(w);
-    tw_compile_options options;
-    tw_compile_options_default(&options);
-    *diag = (tw_diag){0};
-    assert_true(tw_write_file_atomic(path, file.data, file.bytes, diag));
-    return tw_compile_file(path, &options, compiled, diag);
-}
-
 /* One input of `bytes` bytes; the outputs are compared, in order, with s64 or f32 lists. */
 typedef struct tw_want {
     const char *name;
@@ -71,7 +44,7 @@ static void gives(tw_onnx_writer *w, const void *input, size_t bytes, const tw_w
     tw_compiled compiled;
     tw_session s;
     tw_diag diag;
-    if (!compile(w, &compiled, &diag) ||
+    if (!tw_onnx_try_compile(w, NULL, &compiled, &diag) ||
         !tw_session_open(&s, compiled.plan, compiled.plan_bytes, &diag))
         fail_msg("%s", diag.message);
     memcpy(tw_session_input(&s, 0), input, bytes);
@@ -190,7 +163,7 @@ static void what_is_computed_with(void **state)
         tw_onnx_write_node(&w, ops[i], "x", "y");
         tw_onnx_write_node(&w, "Neg", "y", "z");
         declare(&w, "z", i ? ONNX_FLOAT : ONNX_INT64, 0, NULL);
-        assert_false(compile(&w, &compiled, &diag));
+        assert_false(tw_onnx_try_compile(&w, NULL, &compiled, &diag));
         assert_int_equal(diag.code, TW_CODE_UNSUPPORTED);
         assert_string_equal(diag.operator_name, ops[i]);
         assert_non_null(strstr(diag.message, "nothing can compute with it"));

@@ -11,23 +11,8 @@
 
 #include "import/import.h"
 #include "import/wire.h"
+#include "support/arena_fixture.h"
 #include "support/onnx_model.h"
-
-static tw_arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = tw_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    tw_arena_free(arena);
-    return 0;
-}
 
 static tw_graph *import(tw_wire_bytes file, tw_diag *diag)
 {

@@ -11,24 +11,9 @@
 
 #include "host/compare.h"
 #include "host/session.h"
+#include "support/arena_fixture.h"
 #include "support/plans.h"
 #include "tilewright/compiler.h"
-
-static tw_arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = tw_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    tw_arena_free(arena);
-    return 0;
-}
 
 typedef struct tw_ran {
     tw_tensor in, out;

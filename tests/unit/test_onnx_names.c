@@ -11,39 +11,18 @@
 
 #include "base/diag.h"
 #include "host/session.h"
+#include "support/arena_fixture.h"
 #include "support/onnx_model.h"
 #include "support/plans.h"
 
-static tw_arena *arena;
 static const int64_t three[] = {3};
 static const float x[3] = {-1, 0, 2}, w[3] = {1, 2, 3};
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = tw_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    tw_arena_free(arena);
-    return 0;
-}
-
-static bool compile(tw_onnx_writer *writer, tw_compiled *compiled, tw_diag *diag)
-{
-    tw_wire_bytes file = tw_onnx_write_end(writer);
-    *diag = (tw_diag){0};
-    return tw_test_try_compile_bytes(file.data, file.bytes, NULL, compiled, diag);
-}
 
 static void refused(tw_onnx_writer *writer, const char *part)
 {
     tw_compiled compiled;
     tw_diag diag;
-    if (compile(writer, &compiled, &diag))
+    if (tw_onnx_try_compile(writer, NULL, &compiled, &diag))
         fail_msg("accepted, where '%s' was expected", part);
     if (diag.code != TW_CODE_FAILED || !strstr(diag.message, part))
         fail_msg("code %d: %s (%s): %s", (int)diag.code, diag.node, diag.operator_name,
@@ -58,7 +37,7 @@ static void gives(tw_onnx_writer *writer, int count, const char *const *names,
     tw_compiled compiled;
     tw_session session;
     tw_diag diag;
-    if (!compile(writer, &compiled, &diag))
+    if (!tw_onnx_try_compile(writer, NULL, &compiled, &diag))
         fail_msg("%s (%s): %s", diag.node, diag.operator_name, diag.message);
     if (!tw_session_open(&session, compiled.plan, compiled.plan_bytes, &diag))
         fail_msg("%s", diag.message);
@@ -146,7 +125,7 @@ static void very_long(void **state)
     tw_onnx_write_output(&writer, name, ONNX_FLOAT);
     tw_compiled compiled;
     tw_diag diag;
-    assert_false(compile(&writer, &compiled, &diag));
+    assert_false(tw_onnx_try_compile(&writer, NULL, &compiled, &diag));
     assert_int_equal(diag.code, TW_CODE_UNSUPPORTED);
     tw_compiled_free(&compiled);
 }
@@ -197,7 +176,7 @@ static void empty(void **state)
     tw_onnx_write_output(&writer, "y", ONNX_FLOAT);
     tw_compiled compiled;
     tw_diag diag;
-    assert_false(compile(&writer, &compiled, &diag));
+    assert_false(tw_onnx_try_compile(&writer, NULL, &compiled, &diag));
     assert_int_equal(diag.code, TW_CODE_UNSUPPORTED);
     tw_compiled_free(&compiled);
     /* A result without a name is not wanted. */

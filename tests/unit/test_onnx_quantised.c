@@ -10,28 +10,14 @@
 
 #include "import/import.h"
 #include "import/onnx/tensor.h"
+#include "support/arena_fixture.h"
 #include "support/onnx_model.h"
 #include "support/reference.h"
 
 enum { FLOAT8E5M2 = 19, UINT4 = 21, INT4 = 22, UINT2 = 25, INT2 = 26 };
 
-static tw_arena *arena;
 static tw_diag diag;
 static const int64_t six[] = {2, 3};
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = tw_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    tw_arena_free(arena);
-    return 0;
-}
 
 static tw_graph *import(tw_onnx_writer *w)
 {

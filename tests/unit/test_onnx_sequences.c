@@ -9,25 +9,10 @@
 #include <string.h>
 
 #include "import/import.h"
+#include "support/arena_fixture.h"
 #include "support/onnx_model.h"
 
 enum { TENSOR, SEQUENCE, OPTIONAL, OPTIONAL_SEQUENCE };
-
-static tw_arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = tw_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    tw_arena_free(arena);
-    return 0;
-}
 
 /* A type around another: field 4 a sequence, 9 an optional. */
 static tw_wire_bytes around(tw_wire_bytes type, uint32_t field)
