@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "support/plans.h"
-
 static void put(tw_wire_bytes *w, const void *data, size_t bytes)
 {
     if (w->bytes + bytes > w->capacity) {
@@ -323,12 +321,4 @@ tw_wire_bytes tw_onnx_write_end(tw_onnx_writer *w)
     import_opset(&model, 8, "qti_aisw", 1);
     import_opset(&model, 8, "tigris", 1);
     return model;
-}
-
-bool tw_onnx_try_compile(tw_onnx_writer *w, const tw_compile_options *options,
-                         tw_compiled *compiled, tw_diag *diag)
-{
-    tw_wire_bytes file = tw_onnx_write_end(w);
-    *diag = (tw_diag){0};
-    return tw_test_try_compile_bytes(file.data, file.bytes, options, compiled, diag);
 }

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "tilewright/compiler.h"
 
 /* Protobuf wire bytes under construction. */
 typedef struct tw_wire_bytes {
@@ -84,10 +83,6 @@ void tw_onnx_write_function_of(tw_onnx_writer *w, tw_onnx_writer *body, const ch
 /* The whole model, which imports the standard operators, com.microsoft, the published vocabularies and
  * local. */
 tw_wire_bytes tw_onnx_write_end(tw_onnx_writer *w);
-
-/* Ends the model and compiles it, which may fail: what diag said before is gone. Free with tw_compiled_free. */
-bool tw_onnx_try_compile(tw_onnx_writer *w, const tw_compile_options *options,
-                         tw_compiled *compiled, tw_diag *diag);
 
 /* A TensorProto on its own. */
 tw_wire_bytes tw_onnx_tensor_bytes(tw_arena *arena, const char *name, int type, int rank,

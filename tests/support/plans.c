@@ -201,3 +201,11 @@ void tw_test_fill(const tw_tensor *tensor, void *data, uint64_t *state)
         ((uint8_t *)data)[i] =
             (uint8_t)(tensor->dtype == TW_BOOL ? tw_test_random(state) & 1 : tw_test_random(state));
 }
+
+bool tw_test_try_compile_onnx(tw_onnx_writer *w, const tw_compile_options *options,
+                              tw_compiled *compiled, tw_diag *diag)
+{
+    tw_wire_bytes file = tw_onnx_write_end(w);
+    *diag = (tw_diag){0};
+    return tw_test_try_compile_bytes(file.data, file.bytes, options, compiled, diag);
+}

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "support/onnx_model.h"
 #include "tilewright/compiler.h"
 
 /* Compile a text IR network (written to a temporary file that is removed again). Stops the test
@@ -17,6 +18,10 @@ bool tw_test_try_compile(const char *text, const tw_compile_options *options, tw
 /* The same for a model of any format. */
 bool tw_test_try_compile_bytes(const void *model, size_t bytes, const tw_compile_options *options,
                                tw_compiled *compiled, tw_diag *diag);
+
+/* The same for a model under construction, which this ends; what diag said before is gone. */
+bool tw_test_try_compile_onnx(tw_onnx_writer *w, const tw_compile_options *options,
+                              tw_compiled *compiled, tw_diag *diag);
 
 /* Small networks that together use every section kind of a plan. Null-terminated. */
 extern const char *const tw_test_networks[];

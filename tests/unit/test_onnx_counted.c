@@ -11,6 +11,7 @@
 #include "host/session.h"
 #include "support/arena_fixture.h"
 #include "support/onnx_model.h"
+#include "support/plans.h"
 #include "tilewright/compiler.h"
 
 /* An output of the graph; rank 0: without a shape. */
@@ -44,7 +45,7 @@ static void gives(tw_onnx_writer *w, const void *input, size_t bytes, const tw_w
     tw_compiled compiled;
     tw_session s;
     tw_diag diag;
-    if (!tw_onnx_try_compile(w, NULL, &compiled, &diag) ||
+    if (!tw_test_try_compile_onnx(w, NULL, &compiled, &diag) ||
         !tw_session_open(&s, compiled.plan, compiled.plan_bytes, &diag))
         fail_msg("%s", diag.message);
     memcpy(tw_session_input(&s, 0), input, bytes);
@@ -163,7 +164,7 @@ static void what_is_computed_with(void **state)
         tw_onnx_write_node(&w, ops[i], "x", "y");
         tw_onnx_write_node(&w, "Neg", "y", "z");
         declare(&w, "z", i ? ONNX_FLOAT : ONNX_INT64, 0, NULL);
-        assert_false(tw_onnx_try_compile(&w, NULL, &compiled, &diag));
+        assert_false(tw_test_try_compile_onnx(&w, NULL, &compiled, &diag));
         assert_int_equal(diag.code, TW_CODE_UNSUPPORTED);
         assert_string_equal(diag.operator_name, ops[i]);
         assert_non_null(strstr(diag.message, "nothing can compute with it"));

@@ -22,7 +22,7 @@ static void refused(tw_onnx_writer *writer, const char *part)
 {
     tw_compiled compiled;
     tw_diag diag;
-    if (tw_onnx_try_compile(writer, NULL, &compiled, &diag))
+    if (tw_test_try_compile_onnx(writer, NULL, &compiled, &diag))
         fail_msg("accepted, where '%s' was expected", part);
     if (diag.code != TW_CODE_FAILED || !strstr(diag.message, part))
         fail_msg("code %d: %s (%s): %s", (int)diag.code, diag.node, diag.operator_name,
@@ -37,7 +37,7 @@ static void gives(tw_onnx_writer *writer, int count, const char *const *names,
     tw_compiled compiled;
     tw_session session;
     tw_diag diag;
-    if (!tw_onnx_try_compile(writer, NULL, &compiled, &diag))
+    if (!tw_test_try_compile_onnx(writer, NULL, &compiled, &diag))
         fail_msg("%s (%s): %s", diag.node, diag.operator_name, diag.message);
     if (!tw_session_open(&session, compiled.plan, compiled.plan_bytes, &diag))
         fail_msg("%s", diag.message);
@@ -125,7 +125,7 @@ static void very_long(void **state)
     tw_onnx_write_output(&writer, name, ONNX_FLOAT);
     tw_compiled compiled;
     tw_diag diag;
-    assert_false(tw_onnx_try_compile(&writer, NULL, &compiled, &diag));
+    assert_false(tw_test_try_compile_onnx(&writer, NULL, &compiled, &diag));
     assert_int_equal(diag.code, TW_CODE_UNSUPPORTED);
     tw_compiled_free(&compiled);
 }
@@ -176,7 +176,7 @@ static void empty(void **state)
     tw_onnx_write_output(&writer, "y", ONNX_FLOAT);
     tw_compiled compiled;
     tw_diag diag;
-    assert_false(tw_onnx_try_compile(&writer, NULL, &compiled, &diag));
+    assert_false(tw_test_try_compile_onnx(&writer, NULL, &compiled, &diag));
     assert_int_equal(diag.code, TW_CODE_UNSUPPORTED);
     tw_compiled_free(&compiled);
     /* A result without a name is not wanted. */
