@@ -77,6 +77,7 @@ class File:
     def case(self, name, oracle, op, inputs, expected, attributes=None, quants=None, out_quant=None,
              tolerance="", constants=(), clamp=None):
         """inputs: (name, array) pairs, None for an absent one; those in `constants` stand in the graph. quants: by name.
+        expected: an array of out_quant, or a list of pairs of an array and its Quant, one a result.
         clamp: bounds of a fused activation."""
         quants = quants or {}
         lines = [f'case "{name}" oracle "{oracle}"{" " + tolerance if tolerance else ""}', 'graph "g" {']
@@ -87,13 +88,16 @@ class File:
                 if label in constants else f"input  %{label} : {type_of(array, quants.get(label))}"
             lines.append("  " + kind)
         text = ", ".join(f"{k}={v}" for k, v in (attributes or {}).items())
-        lines.append(f"  %y : {type_of(expected, out_quant)} = {op} ({operands})"
+        expected = expected if isinstance(expected, list) else [(expected, out_quant)]
+        results = [f"%y{i or ''}" for i in range(len(expected))]
+        typed = ", ".join(f"{r} : {type_of(*e)}" for r, e in zip(results, expected))
+        lines.append(f"  {typed} = {op} ({operands})"
                      + (f" {{{text}}}" if text else "")
                      + (f" clamp({number(clamp[0])}, {number(clamp[1])})" if clamp else ""))
-        lines += ["  output %y", "}"]
+        lines += [f"  output {r}" for r in results] + ["}"]
         lines += [f"feed   %{label} = {data(array)}" for label, array in inputs if label not in constants]
-        lines.append(f"expect %y = {data(expected)}\n")
-        self.parts.append("\n".join(lines))
+        lines += [f"expect {r} = {data(e[0])}" for r, e in zip(results, expected)]
+        self.parts.append("\n".join(lines) + "\n")
 
     def foreign(self, name, oracle, op, inputs, expected, attributes=None, weights=None, quants=None, out_quant=None, tolerance=""):
         """An operator of another vocabulary, as a case here and, the first of its name in float, as an ONNX node for `nodes`. inputs: (name, array) pairs; expected: an array or a list of them. attributes: numbers,

@@ -1,9 +1,10 @@
-/* Recurrent layers in ONNX's form. LSTM without options is the IR's Lstm, the rest are the operators of
- * recurrent.def. */
+/* Recurrent layers in ONNX's form. LSTM without options is the IR's Lstm, the rest, and those with
+ * weights in integers, are the operators of recurrent.def. */
 #include "import/recurrent.h"
 
 #include <string.h>
 
+#include "ops/codes.h"
 #include "ops/lstm.h"
 
 enum {
@@ -130,6 +131,58 @@ static tw_value *reversed(const tw_layer *l, tw_value *v)
                      TW_SETTINGS(tw_set_int("axis", 1), tw_set_int("batch_axis", 0)));
 }
 
+/* Weights that a Dequantize of a constant gives, where each direction has scales of its own: one, or one a
+ * row. */
+static const tw_value *stored_weights(const tw_layer *l, int i)
+{
+    const tw_value *v = l->in[i];
+    const tw_node *d = v ? v->producer : NULL;
+    if (!d || d->op->code != TW_OPCODE_dequantize || !d->in[0]->data ||
+        tw_dtype_bytes(d->in[0]->shape.dtype) != 1)
+        return NULL;
+    return d->in[0];
+}
+
+/* Are w and r stored in integers? Then they stay so, all gates one behind the other in [1, G * O, I]. */
+static bool is_stored(const tw_layer *l)
+{
+    return stored_weights(l, W) && stored_weights(l, R);
+}
+
+/* Direction d of stored weights. */
+static tw_value *pick_stored(const tw_layer *l, int i, int d)
+{
+    const tw_value *from = stored_weights(l, i);
+    tw_quant q = from->quant;
+    tw_shape shape = from->shape;
+    shape.dim[0] = 1;
+    const int64_t bytes = tw_shape_elements(&shape);
+    if (q.count > 1 && q.axis == 0) {
+        q.scale += d;
+        q.zero_point += d;
+        q.count = 1;
+    }
+    tw_value *own =
+        tw_graph_constant(l->b->graph, from->name, shape, (const char *)from->data + d * bytes);
+    own->quant = q;
+    return tw_build1(l->b, "Dequantize", own, NULL);
+}
+
+/* A bias or peephole that a Dequantize of a constant gives, in floats. */
+static bool make_real(tw_layer *l, int i)
+{
+    const tw_node *d = l->in[i] ? l->in[i]->producer : NULL;
+    if (!d || d->op->code != TW_OPCODE_dequantize || !d->in[0]->data)
+        return true;
+    tw_node node = *d;
+    tw_value out = *d->out[0], *out_at = &out;
+    node.out = &out_at;
+    if (!tw_evaluate(&node, l->b->arena, 0, l->b->diag))
+        return false;
+    l->in[i] = tw_graph_constant(l->b->graph, d->out[0]->name, out.shape, out.data);
+    return true;
+}
+
 /* The gates i, o, f, c of ONNX as Lstm has them: i, f, c, o. */
 static tw_value *reordered(const tw_layer *l, tw_value *v)
 {
@@ -142,8 +195,8 @@ static tw_value *reordered(const tw_layer *l, tw_value *v)
 
 static bool is_plain_lstm(const tw_layer *l, const tw_recurrent_attributes *a)
 {
-    return l->gates == LSTM && !l->in[P] && !l->in[LENGTHS] && a->clip == 0 && !a->input_forget &&
-           a->f == TW_ACTIVATION_SIGMOID && a->g == TW_ACTIVATION_TANH &&
+    return l->gates == LSTM && !is_stored(l) && !l->in[P] && !l->in[LENGTHS] && a->clip == 0 &&
+           !a->input_forget && a->f == TW_ACTIVATION_SIGMOID && a->g == TW_ACTIVATION_TANH &&
            a->h == TW_ACTIVATION_TANH;
 }
 
@@ -175,8 +228,8 @@ static bool build_direction(const tw_layer *l, int d, tw_value **results)
     const tw_recurrent_attributes *a = &l->attributes[d];
     tw_value *in[INPUTS] = {
         l->in[X],
-        pick(l, W, 0, d, 3, (int64_t[]){g, o, l->inputs}),
-        pick(l, R, 0, d, 3, (int64_t[]){g, o, o}),
+        is_stored(l) ? pick_stored(l, W, d) : pick(l, W, 0, d, 3, (int64_t[]){g, o, l->inputs}),
+        is_stored(l) ? pick_stored(l, R, d) : pick(l, R, 0, d, 3, (int64_t[]){g, o, o}),
         pick(l, B, 0, d, 3, (int64_t[]){2, g, o}),
         l->in[LENGTHS],
         pick(l, H0, of_state, d, 2, state),
@@ -278,6 +331,8 @@ bool tw_layer_carry(tw_layer *l, tw_value *reset, const char *const names[2])
 bool tw_layer_build(tw_layer *l, const bool wanted[3], tw_value *results[3])
 {
     tw_value *of_direction[2][3] = {{NULL}}, *of[3][2] = {{NULL}};
+    if (is_stored(l) && !(make_real(l, B) && make_real(l, P)))
+        return false;
     for (int d = 0; d < l->directions; d++) {
         if (!build_direction(l, d, of_direction[d]))
             return false;

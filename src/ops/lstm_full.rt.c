@@ -23,15 +23,6 @@ static int32_t rescaled(int32_t v, const tw_lstm_rescale *r)
     return tw_requantize(v, r->multiplier, r->shift);
 }
 
-static int32_t dot(const int8_t *a, const int8_t *b, int32_t count, int32_t bias)
-{
-    uint32_t sum = (uint32_t)bias;
-    int32_t i;
-    for (i = 0; i < count; i++)
-        sum += (uint32_t)((int32_t)a[i] * b[i]);
-    return (int32_t)sum;
-}
-
 /* ---- gates ---- */
 
 /* The sums of gate g, peephole included. c: the cell that it sees. */
@@ -44,12 +35,13 @@ static void sum_gate(const tw_full_job *j, int32_t g, const int8_t *x, const int
     int32_t o;
     for (o = 0; o < n; o++) {
         const int32_t k = from + o;
-        int32_t sum = tw_hold16(
-            rescaled(dot(x, j->w + (ptrdiff_t)k * j->lstm.inputs, j->lstm.inputs, j->bias_x[k]),
-                     &j->s->x[g]));
-        sum = tw_hold16(sum + tw_hold16(rescaled(dot(h, j->r + (ptrdiff_t)k * j->lstm.outputs,
-                                                     j->lstm.outputs, j->bias_h[k]),
-                                                 &j->s->h[g])));
+        int32_t sum = tw_hold16(rescaled(
+            tw_lstm_dot(x, j->w + (ptrdiff_t)k * j->lstm.inputs, j->lstm.inputs, j->bias_x[k]),
+            &j->s->x[g]));
+        sum =
+            tw_hold16(sum + tw_hold16(rescaled(tw_lstm_dot(h, j->r + (ptrdiff_t)k * j->lstm.outputs,
+                                                           j->lstm.outputs, j->bias_h[k]),
+                                               &j->s->h[g])));
         if (j->peephole && seen >= 0)
             sum = tw_hold16(
                 sum + tw_hold16(rescaled(j->peephole[seen * n + o] * c[o], &j->s->peephole[g])));
@@ -121,7 +113,7 @@ static void put_result(const tw_full_job *j, const int16_t *c, int8_t *y)
     }
     for (o = 0; j->projection && o < j->lstm.outputs; o++) {
         const int32_t sum =
-            dot(hidden, j->projection + (ptrdiff_t)o * j->cells, j->cells, j->bias_p[o]);
+            tw_lstm_dot(hidden, j->projection + (ptrdiff_t)o * j->cells, j->cells, j->bias_p[o]);
         const int32_t out = tw_clamp_s32(tw_hold16(rescaled(sum, &j->s->projection)) +
                                              j->lstm.y->tensor->zero_point,
                                          INT8_MIN, INT8_MAX);

@@ -12,15 +12,6 @@ static int32_t clamp_s16(int32_t v)
     return tw_clamp_s32(v, INT16_MIN, INT16_MAX);
 }
 
-/* bias + a * b, wrapping around. */
-static int32_t dot_s8(const int8_t *a, const int8_t *b, int32_t count, int32_t bias)
-{
-    uint32_t sum = (uint32_t)bias;
-    for (int32_t i = 0; i < count; i++)
-        sum += (uint32_t)((int32_t)a[i] * b[i]);
-    return (int32_t)sum;
-}
-
 static int32_t rescaled(int32_t v, const tw_lstm_rescale *r)
 {
     return tw_requantize(v, r->multiplier, r->shift);
@@ -58,8 +49,8 @@ static int16_t gate_s8(const tw_lstm_job *job, const int8_t *x, const int8_t *h,
     const int32_t n = job->outputs, k = g * n + o;
     const int8_t *w = (const int8_t *)job->call->in[1].data + (ptrdiff_t)k * job->inputs;
     const int8_t *r = (const int8_t *)job->call->in[2].data + (ptrdiff_t)k * n;
-    int32_t a = dot_s8(x, w, job->inputs, ((const int32_t *)blob[TW_LSTM_BLOB_BIAS].data)[k]);
-    int32_t b = dot_s8(h, r, n, ((const int32_t *)blob[TW_LSTM_BLOB_H_BIAS].data)[k]);
+    int32_t a = tw_lstm_dot(x, w, job->inputs, ((const int32_t *)blob[TW_LSTM_BLOB_BIAS].data)[k]);
+    int32_t b = tw_lstm_dot(h, r, n, ((const int32_t *)blob[TW_LSTM_BLOB_H_BIAS].data)[k]);
     return gate_of(table_of(job->call), g, rescaled(a, &s->x[g]), rescaled(b, &s->h[g]));
 }
 

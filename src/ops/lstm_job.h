@@ -44,6 +44,16 @@ static inline const tw_view *tw_lstm_result(const tw_call *call, uint32_t i)
     return i < call->out_count && call->out[i].tensor ? &call->out[i] : NULL;
 }
 
+/* bias + a * b, wrapping around. */
+static inline int32_t tw_lstm_dot(const int8_t *a, const int8_t *b, int32_t count, int32_t bias)
+{
+    uint32_t sum = (uint32_t)bias;
+    int32_t i;
+    for (i = 0; i < count; i++)
+        sum += (uint32_t)((int32_t)a[i] * b[i]);
+    return (int32_t)sum;
+}
+
 /* Elements to sequence n, step t of this call. */
 static inline ptrdiff_t tw_lstm_at(const tw_view *v, int32_t n, int32_t t)
 {

@@ -7,7 +7,11 @@
  *
  * Gates G: of an Rnn one; of a Gru z (update), s (reset), k (candidate); of a PeepholeLstm i (input),
  * o (output), f (forget), c (cell), peepholes i, o, f. The output gate's peephole looks at the new
- * cell. Behind a sequence's length y is 0 and the states stay as they are. */
+ * cell. Behind a sequence's length y is 0 and the states stay as they are. w and r may as well be
+ * [1, G * O, I] and [1, G * O, O]: the same elements, which may then have a scale for each row.
+ *
+ * int8: x, w, r, h0, y and y_h int8, h as y has it; c0 and y_c int16, of a scale that is a power of two; b and
+ * p constant floats. docs/numerics.md has the arithmetic. */
 #ifndef TW_OPS_RECURRENT_H
 #define TW_OPS_RECURRENT_H
 

@@ -1,9 +1,8 @@
 /* Recurrent layers, step by step: kernels of recurrent.def. Gates of one step stand in scratch, h
  * and c in memory, as in Lstm. Every sum runs over x first, then the biases, then h. */
-#include "ops/recurrent.h"
+#include "ops/recurrent_job.h"
 
 #include "ops/codes.h"
-#include "ops/lstm_job.h"
 #include "runtime/math.h"
 
 /* One step of one sequence. */
@@ -117,7 +116,7 @@ static const float *floats(const tw_call *call, uint32_t i)
     return v ? (const float *)v->data : NULL;
 }
 
-static tw_status run(const tw_call *call, tw_recurrent_function step)
+static tw_status run(const tw_call *call, int32_t gates, tw_recurrent_function step)
 {
     tw_lstm_job job;
     tw_recurrent_step s;
@@ -137,7 +136,7 @@ static tw_status run(const tw_call *call, tw_recurrent_function step)
     s.gate = (float *)call->scratch;
     s.inputs = job.inputs;
     s.outputs = job.outputs;
-    s.gates = call->in[TW_RECURRENT_W].tensor->dim[0];
+    s.gates = gates;
     if (job.first) {
         tw_lstm_copy_state(h, tw_lstm_operand(call, TW_RECURRENT_H0), bytes);
         tw_lstm_copy_state(c, tw_lstm_operand(call, TW_RECURRENT_C0), bytes);
@@ -173,15 +172,26 @@ static int fits(const tw_call *call, uint32_t i, uint32_t dtype, int rank, int32
     return !tw_lstm_operand(call, i) || tw_lstm_is_dense(&call->in[i], dtype, rank, dim);
 }
 
-static tw_status check(const tw_call *call, int32_t gates, uint64_t *work)
+/* Weights [G, O, K], or the same as [1, G * O, K]. */
+static int are_weights(const tw_call *call, uint32_t i, uint32_t dtype, int32_t gates, int32_t o,
+                       int32_t depth)
 {
+    return tw_lstm_operand(call, i) && o <= INT32_MAX / 4 &&
+           (fits(call, i, dtype, 3, gates, o, depth) ||
+            fits(call, i, dtype, 3, 1, gates * o, depth));
+}
+
+tw_status tw_recurrent_check(const tw_call *call, int32_t gates, const tw_recurrent_types *types,
+                             uint64_t *work)
+{
+    const uint32_t stored = types->stored, bytes = tw_dtype_bytes(stored);
     int32_t extents[5];
     uint64_t part;
     uint32_t i;
     if (call->in_count < 3 || call->in_count > TW_RECURRENT_OPERANDS || call->out_count < 1 ||
         call->out_count > 3 || call->attribute_bytes != sizeof(tw_recurrent_attributes) ||
-        !tw_operand_check(&call->in[0], TW_F32, 3, 3) ||
-        !tw_operand_check(&call->out[0], TW_F32, 3, 3))
+        !tw_operand_check(&call->in[0], stored, 3, 3) ||
+        !tw_operand_check(&call->out[0], stored, 3, 3))
         return TW_E_CHECK;
     const tw_recurrent_attributes *a = (const tw_recurrent_attributes *)call->attributes;
     const tw_tensor *x = call->in[0].tensor, *y = call->out[0].tensor;
@@ -189,17 +199,17 @@ static tw_status check(const tw_call *call, int32_t gates, uint64_t *work)
     if (a->alpha.count > TW_MAX_RANK || a->beta.count > TW_MAX_RANK)
         return TW_E_CHECK;
     if (y->dim[0] != n || y->dim[1] != x->dim[1] || x->dim[2] < 1 || o < 1 ||
-        !tw_lstm_operand(call, TW_RECURRENT_W) || !tw_lstm_operand(call, TW_RECURRENT_R) ||
-        !fits(call, TW_RECURRENT_W, TW_F32, 3, gates, o, x->dim[2]) ||
-        !fits(call, TW_RECURRENT_R, TW_F32, 3, gates, o, o) ||
+        !are_weights(call, TW_RECURRENT_W, stored, gates, o, x->dim[2]) ||
+        !are_weights(call, TW_RECURRENT_R, stored, gates, o, o) ||
         !fits(call, TW_RECURRENT_B, TW_F32, 3, 2, gates, o) ||
         !fits(call, TW_RECURRENT_LENGTHS, TW_S32, 1, n, 0, 0) ||
-        !fits(call, TW_RECURRENT_H0, TW_F32, 2, n, o, 0) ||
-        !fits(call, TW_RECURRENT_C0, TW_F32, 2, n, o, 0) ||
+        !fits(call, TW_RECURRENT_H0, stored, 2, n, o, 0) ||
+        !fits(call, TW_RECURRENT_C0, types->cell, 2, n, o, 0) ||
         !fits(call, TW_RECURRENT_P, TW_F32, 2, 3, o, 0))
         return TW_E_CHECK;
     for (i = 1; i < call->out_count; i++)
-        if (tw_lstm_result(call, i) && !tw_lstm_is_dense(&call->out[i], TW_F32, 2, last))
+        if (tw_lstm_result(call, i) &&
+            !tw_lstm_is_dense(&call->out[i], i == 1 ? stored : types->cell, 2, last))
             return TW_E_CHECK;
     extents[0] = n;
     extents[1] = x->dim[1];
@@ -212,9 +222,19 @@ static tw_status check(const tw_call *call, int32_t gates, uint64_t *work)
     if (!tw_work(work, extents, 5) || *work + part < part)
         return TW_E_CHECK;
     *work += part;
-    return tw_lstm_cell_offset(tw_lstm_state(call), 4) + tw_lstm_state(call) * 4u <=
-                       call->memory_bytes &&
-                   (uint64_t)gates * (uint64_t)o * 4u <= call->scratch_bytes
+    return tw_lstm_cell_offset(tw_lstm_state(call), bytes) +
+                       tw_lstm_state(call) * tw_dtype_bytes(types->cell) <=
+                   call->memory_bytes
+               ? TW_OK
+               : TW_E_CHECK;
+}
+
+static tw_status check(const tw_call *call, int32_t gates, uint64_t *work)
+{
+    static const tw_recurrent_types floats = {TW_F32, TW_F32};
+    return tw_recurrent_check(call, gates, &floats, work) == TW_OK &&
+                   (uint64_t)gates * (uint64_t)call->out[0].tensor->dim[2] * 4u <=
+                       call->scratch_bytes
                ? TW_OK
                : TW_E_CHECK;
 }
@@ -222,7 +242,7 @@ static tw_status check(const tw_call *call, int32_t gates, uint64_t *work)
 #define TW_RECURRENT(code, Name, symbol, gates, formula)                                           \
     static tw_status symbol##_run(const tw_call *call)                                             \
     {                                                                                              \
-        return run(call, symbol##_step);                                                           \
+        return run(call, gates, symbol##_step);                                                    \
     }                                                                                              \
     static tw_status symbol##_check(const tw_call *call, uint64_t *work)                           \
     {                                                                                              \

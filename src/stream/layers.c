@@ -152,7 +152,8 @@ static bool carry_layer(tw_streaming *s, tw_node *node, const tw_layer_operands 
                         tw_layer_in_stream *layer)
 {
     const tw_shape *x = &node->in[0]->shape;
-    const int32_t outputs = node->in[2]->shape.dim[2], cells = node->in[2]->shape.dim[1];
+    const int32_t outputs = node->in[2]->shape.dim[2];
+    const int32_t cells = o->lengths >= 0 ? outputs : node->in[2]->shape.dim[1];
     const int32_t batch = x->dim[0];
     const bool reads_last = node->out_count > 1 && node->out[1];
     const tw_quant of_y = node->out[0] ? node->out[0]->quant

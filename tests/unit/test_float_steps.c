@@ -108,6 +108,12 @@ static void every_operator(void **state)
 #define X "  input %x : s8[1,5,4] quant(scale=0.05, zero=3)\n  %d = Dequantize (%x)\n"
 #define Y "  %y : s8[1,5,4] quant(scale=0.04, zero=-9) = Quantize (%r) {dtype=s8}\n  output %y\n}\n"
 
+#define GATES                                                                                      \
+    "  const %a : s8[3,4,4] quant(scale=0.01, zero=0) = random 1 -127 128\n"                       \
+    "  %w = Dequantize (%a)\n"                                                                     \
+    "  const %b : s8[3,4,4] quant(scale=0.01, zero=0) = random 2 -127 128\n"                       \
+    "  %u = Dequantize (%b)\n"
+
 static void expect(const char *body, int count, const char *op, tw_float_reason reason)
 {
     tw_compile_options options;
@@ -133,6 +139,8 @@ static void reasons(void **state)
     expect(X "  %r = CumProd (%d) {axis=1}\n" Y, 1, "CumProd", TW_FLOAT_NO_FORM);
     expect(X "  %e = Exp (%d)\n  %r = Normalize (%e) {axes=[-1]}\n" Y, 2, "Exp", TW_FLOAT_NO_SCALE);
     expect(X "  %r = LogSoftmax (%d)\n" Y, 1, "LogSoftmax", TW_FLOAT_REFUSED);
+    expect(X GATES "  %r = Gru (%d, %w, %u)\n" Y, 0, NULL, TW_FLOAT_NO_FORM);
+    expect(X GATES "  %r = Gru (%d, %w, %u) {g=relu}\n" Y, 1, "Gru", TW_FLOAT_REFUSED);
     /* nothing behind it is quantised */
     expect(X "  %r = CumProd (%d) {axis=1}\n  output %r\n}\n", 0, NULL, TW_FLOAT_NO_FORM);
 }

@@ -141,6 +141,19 @@ static const tw_layered alone[] = {
      "  %s : s8[1,ROWS,5] quant(scale=0.008, zero=-4) = Lstm (%a, %w, %r, %b, %i, %c)\n"
      "  output %s\n",
      2, 3, 0},
+    {"s8[1,FRAMES,3] quant(scale=0.03, zero=-20)",
+     "  const %w : s8[3,5,3] quant(scale=0.01, zero=0) = random 2 -127 128\n"
+     "  const %r : s8[1,15,5] quant(scale=0.01, zero=0) = random 3 -127 128\n"
+     "  %s : s8[1,FRAMES,5] quant(scale=0.008, zero=-4), "
+     "%h : s8[1,5] quant(scale=0.008, zero=-4) = Gru (%x, %w, %r)\n  output %s\n  output %h\n",
+     1, 1, 0},
+    {"s8[1,FRAMES,3] quant(scale=0.03, zero=-20)",
+     "  const %w : s8[4,5,3] quant(scale=0.01, zero=0) = random 2 -127 128\n"
+     "  const %r : s8[1,20,5] quant(scale=0.01, zero=0) = random 3 -127 128\n"
+     "  const %p : f32[3,5] = random 8 -1 1\n"
+     "  %s : s8[1,FRAMES,5] quant(scale=0.008, zero=-4) = "
+     "PeepholeLstm (%x, %w, %r, _, _, _, _, %p)\n  output %s\n",
+     1, 1, 0},
 };
 
 static void test_layers(void **state)

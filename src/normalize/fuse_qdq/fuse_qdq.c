@@ -10,6 +10,6 @@ bool tw_pass_fuse_qdq(tw_graph *graph, const tw_compile_options *options, tw_dia
 {
     (void)options;
     return tw_qdq_signed(graph, diag) && tw_qdq_exchange(graph, diag) &&
-           tw_qdq_pairs(graph, diag) && tw_qdq_int8(graph, diag) && tw_qdq_tidy(graph, diag) &&
-           tw_pass_dead(graph, options, diag);
+           tw_qdq_pairs(graph, diag) && tw_qdq_int8(graph, diag) && tw_qdq_recurrent(graph, diag) &&
+           tw_qdq_tidy(graph, diag) && tw_pass_dead(graph, options, diag);
 }

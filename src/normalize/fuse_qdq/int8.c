@@ -26,8 +26,7 @@ static tw_value *stored_uniform(tw_graph *graph, const tw_value *value)
     return stored;
 }
 
-/* The s8 tensor that a float value is the Dequantize of. */
-static tw_value *stored_tensor(const tw_value *value)
+tw_value *tw_qdq_stored_tensor(const tw_value *value)
 {
     if (!value || !tw_is(value->producer, TW_OPCODE_dequantize))
         return NULL;
@@ -35,15 +34,12 @@ static tw_value *stored_tensor(const tw_value *value)
     return stored->shape.dtype == TW_S8 && stored->quant.count == 1 ? stored : NULL;
 }
 
-/* Weights with zero points of 0: as they are, or moved by their zero points where they fit. */
-static tw_value *stored_weights(tw_graph *graph, const tw_node *node)
+tw_value *tw_qdq_stored_weights(tw_graph *graph, const tw_value *value, int axis)
 {
-    const tw_value *value = node->in[1];
-    if (!tw_is(value->producer, TW_OPCODE_dequantize))
+    if (!value || !tw_is(value->producer, TW_OPCODE_dequantize))
         return NULL;
     tw_value *stored = value->producer->in[0];
     const tw_quant *q = &stored->quant;
-    int axis = tw_weight_axis(node);
     if (!stored->data || stored->shape.dtype != TW_S8 || (q->count > 1 && q->axis != axis))
         return NULL;
     bool symmetric = true;
@@ -112,8 +108,8 @@ static tw_value *stored_bias(tw_graph *graph, const tw_value *bias, const tw_qua
 
 static bool stored_layer_operands(tw_graph *graph, const tw_node *node, tw_value **in)
 {
-    in[0] = stored_tensor(node->in[0]);
-    in[1] = in[0] ? stored_weights(graph, node) : NULL;
+    in[0] = tw_qdq_stored_tensor(node->in[0]);
+    in[1] = in[0] ? tw_qdq_stored_weights(graph, node->in[1], tw_weight_axis(node)) : NULL;
     if (!in[1])
         return false;
     if (node->in_count > 2 && node->in[2]) {
@@ -137,7 +133,7 @@ static bool stored_operands(tw_graph *graph, const tw_node *node, tw_value **in)
         return stored_layer_operands(graph, node, in);
     if (tw_is_norm(node)) { /* scale and bias stay floats */
         memcpy(in, node->in, sizeof *in * (size_t)node->in_count);
-        in[0] = stored_tensor(node->in[0]);
+        in[0] = tw_qdq_stored_tensor(node->in[0]);
         return in[0] != NULL;
     }
     bool computed = false;
@@ -145,7 +141,7 @@ static bool stored_operands(tw_graph *graph, const tw_node *node, tw_value **in)
         in[i] = is_count(node->in[i]) ? node->in[i] : NULL;
         if (in[i])
             continue;
-        in[i] = stored_tensor(node->in[i]);
+        in[i] = tw_qdq_stored_tensor(node->in[i]);
         computed = computed || in[i];
         if (!in[i] && node->in[i])
             in[i] = stored_uniform(graph, node->in[i]);

@@ -18,6 +18,15 @@ bool tw_qdq_pairs(tw_graph *graph, tw_diag *diag);
 /* A float operator between Dequantize and Quantize becomes the int8 operator where there is one. */
 bool tw_qdq_int8(tw_graph *graph, tw_diag *diag);
 
+/* A recurrent layer whose hidden state a Quantize behind it reads becomes the int8 layer. */
+bool tw_qdq_recurrent(tw_graph *graph, tw_diag *diag);
+
+/* The s8 tensor, with one scale, that a float value is the Dequantize of; null: there is none. */
+tw_value *tw_qdq_stored_tensor(const tw_value *value);
+/* Constant s8 weights that a float value is the Dequantize of, with one scale or one an index of `axis`, and
+ * zero points of 0: as they are, or moved by their zero points where they fit. Null: there are none. */
+tw_value *tw_qdq_stored_weights(tw_graph *graph, const tw_value *value, int axis);
+
 /* Dequantize of a Requantize that only changes the type reads what that reads. */
 bool tw_qdq_tidy(tw_graph *graph, tw_diag *diag);
 
