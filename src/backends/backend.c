@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "backends/native.h"
 #include "base/diag.h"
 
 /* ---- the table ---- */
@@ -180,7 +181,14 @@ static const char *why_left(const tw_backend *backend, const tw_opdef *op)
     for (const tw_native_left *left = backend->left; left && left->why; left++)
         if (left->code == op->code)
             return left->why;
-    return "the library has no kernel for this operator";
+    return tw_backend_has(backend, op) ? "the library's kernels are for other types"
+                                       : "the library has no kernel for this operator";
+}
+
+/* Is a kernel of the back end for the types that the node's portable kernel is for? */
+static bool is_of_types(const tw_native *native, const tw_lowering *portable)
+{
+    return ((native->kernel->id ^ portable->kernel->id) & TW_SIGNATURE_BITS) == 0;
 }
 
 const char *tw_lower_native(const tw_target *target, const tw_node *node,
@@ -194,7 +202,8 @@ const char *tw_lower_native(const tw_target *target, const tw_node *node,
     lowering->overlap.may = false; /* unless `prepare` knows better */
     for (const tw_native *const *at = target->backend->natives; *at; at++) {
         const tw_native *native = *at;
-        if (operator_of(native) != node->op->code || (why = cannot(native, &n)) != NULL)
+        if (operator_of(native) != node->op->code || !is_of_types(native, portable) ||
+            (why = cannot(native, &n)) != NULL)
             continue;
         lowering->kernel = native->kernel;
         lowering->scratch = most_scratch(native, &n);

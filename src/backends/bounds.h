@@ -4,11 +4,12 @@
 
 #include "runtime/kernel.h"
 
-/* Bounds within int8? */
-static inline int tw_native_bounded(const tw_call *call)
+/* Bounds within a type, TW_S8 or TW_S16? */
+static inline int tw_native_bounded(const tw_call *call, uint32_t dtype)
 {
-    return call->clamp_low.s32 >= INT8_MIN && call->clamp_low.s32 <= call->clamp_high.s32 &&
-           call->clamp_high.s32 <= INT8_MAX;
+    const int32_t least = dtype == TW_S16 ? INT16_MIN : INT8_MIN;
+    return call->clamp_low.s32 >= least && call->clamp_low.s32 <= call->clamp_high.s32 &&
+           call->clamp_high.s32 <= -1 - least;
 }
 
 #endif

@@ -7,10 +7,16 @@
 /* Extents up to here: libraries keep some in 16 bits. */
 enum { TW_NATIVE_MOST = INT16_MAX };
 
+/* Of an element: activations are int8 or int16. */
+static inline ptrdiff_t tw_native_bytes(const tw_tensor *t)
+{
+    return t->dtype == TW_S16 ? 2 : 1;
+}
+
 /* A band of a windowed operator as an image of its own: the rows and columns that the call's windows
- * touch, and padding where they reach beyond the whole tensor. */
+ * touch, and padding where they reach beyond the whole tensor. Extents count elements. */
 typedef struct tw_native_image {
-    const int8_t *x;
+    const int8_t *x; /* or int16, where the tensor is */
     int8_t *y;
     int32_t images, in_rows, in_columns, in_channels, out_rows, out_columns, out_channels;
     int32_t pad_rows, pad_columns;

@@ -69,8 +69,9 @@ tw_status tw_native_window(const tw_call *call, const tw_window_spans *window,
         !reach_of(&window->axis[1], out.begin[2], out.end[2], in.begin[2], in.end[2], &columns))
         return TW_E_SCHEDULE;
     image->x = (const int8_t *)call->in[0].data +
-               (ptrdiff_t)(out.begin[0] - in.begin[0]) * in.stride[0] +
-               (ptrdiff_t)rows.skip * in.stride[1] + (ptrdiff_t)columns.skip * in.stride[2];
+               ((ptrdiff_t)(out.begin[0] - in.begin[0]) * in.stride[0] +
+                (ptrdiff_t)rows.skip * in.stride[1] + (ptrdiff_t)columns.skip * in.stride[2]) *
+                   tw_native_bytes(call->in[0].tensor);
     image->y = (int8_t *)call->out[0].data;
     image->images = out.end[0] - out.begin[0];
     image->in_rows = rows.rows;
@@ -104,7 +105,8 @@ int tw_native_rows_of(const tw_call *call, tw_native_rows *rows)
     }
     if (x->axis != y->axis || x->row > y->row || x->row + x->rows < y->row + y->rows)
         return 0;
-    rows->x += (ptrdiff_t)(y->row - x->row) * x->tensor->stride[x->axis];
+    rows->x +=
+        (ptrdiff_t)(y->row - x->row) * x->tensor->stride[x->axis] * tw_native_bytes(x->tensor);
     rows->count = (int32_t)(outputs ? tw_view_count(y) / outputs : 0);
     return depth >= 0;
 }

@@ -4,13 +4,6 @@
 #include "backends/windowed.h"
 #include "ops/product.h"
 
-const char *tw_native_types(const tw_native_node *n)
-{
-    return (n->portable->kernel->id & 0xFFu) == TW_SIG_s8
-               ? NULL
-               : "the library's kernel is for int8 with scales";
-}
-
 const char *tw_native_bands(const tw_native_node *n, const tw_window_lists *lists,
                             const int32_t *kernel)
 {

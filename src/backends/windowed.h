@@ -5,10 +5,6 @@
 #include "backends/backend.h"
 #include "ops/window_shape.h"
 
-/* Why no kernel for int8 fits types and quantisation of a node that the portable int8 kernel runs; null
- * where it does. */
-const char *tw_native_types(const tw_native_node *n);
-
 /* Why bands of a windowed operator cannot be images; null where they can. The kernel's extents, outermost
  * first. */
 const char *tw_native_bands(const tw_native_node *n, const tw_window_lists *lists,

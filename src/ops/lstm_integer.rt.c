@@ -1,43 +1,14 @@
 /* Long short-term memory on int8 or int16 with int8 weights, step by step, as TFLite's
  * UNIDIRECTIONAL_SEQUENCE_LSTM: only the sums of the gates differ, int8's have 32 bits, int16's 64. h and c
  * stand in memory. */
+#include "ops/lstm_integer.h"
+
 #include "ops/codes.h"
-#include "ops/lstm_job.h"
 #include "ops/product_s16.h"
-#include "ops/sigmoid_s16.h"
-#include "runtime/fixed.h"
-
-static int32_t clamp_s16(int32_t v)
-{
-    return tw_clamp_s32(v, INT16_MIN, INT16_MAX);
-}
-
-static int32_t rescaled(int32_t v, const tw_lstm_rescale *r)
-{
-    return tw_requantize(v, r->multiplier, r->shift);
-}
 
 static int32_t rescaled_wide(uint64_t v, const tw_lstm_rescale *r)
 {
     return tw_requantize_wide((int64_t)v, r->multiplier, r->shift);
-}
-
-static const tw_lstm_scales *scales_of(const tw_call *call)
-{
-    return (const tw_lstm_scales *)call->blobs[TW_LSTM_BLOB_SCALES].data;
-}
-
-static const uint16_t *table_of(const tw_call *call)
-{
-    return (const uint16_t *)call->blobs[TW_LSTM_BLOB_SIGMOID].data;
-}
-
-/* Gate g from the parts that x and h add, both of 16 bits. */
-static int16_t gate_of(const uint16_t *table, int32_t g, int32_t a, int32_t b)
-{
-    const int32_t sum = clamp_s16(clamp_s16(a) + clamp_s16(b));
-    return (int16_t)(g == TW_LSTM_CELL ? tw_tanh_s16(table, sum, 3, 0)
-                                       : tw_sigmoid_s16(table, sum, 3, 0));
 }
 
 /* Gate g of output o. */
@@ -45,55 +16,51 @@ static int16_t gate_s8(const tw_lstm_job *job, const int8_t *x, const int8_t *h,
                        int32_t o)
 {
     const tw_blob *blob = job->call->blobs;
-    const tw_lstm_scales *s = scales_of(job->call);
+    const tw_lstm_scales *s = tw_lstm_scales_of(job->call);
     const int32_t n = job->outputs, k = g * n + o;
     const int8_t *w = (const int8_t *)job->call->in[1].data + (ptrdiff_t)k * job->inputs;
     const int8_t *r = (const int8_t *)job->call->in[2].data + (ptrdiff_t)k * n;
     int32_t a = tw_lstm_dot(x, w, job->inputs, ((const int32_t *)blob[TW_LSTM_BLOB_BIAS].data)[k]);
     int32_t b = tw_lstm_dot(h, r, n, ((const int32_t *)blob[TW_LSTM_BLOB_H_BIAS].data)[k]);
-    return gate_of(table_of(job->call), g, rescaled(a, &s->x[g]), rescaled(b, &s->h[g]));
+    return tw_lstm_gate_of(job->call, g, tw_lstm_rescaled(a, &s->x[g]),
+                           tw_lstm_rescaled(b, &s->h[g]));
 }
 
 static int16_t gate_s16(const tw_lstm_job *job, const int16_t *x, const int16_t *h, int32_t g,
                         int32_t o)
 {
-    const tw_lstm_scales *s = scales_of(job->call);
+    const tw_lstm_scales *s = tw_lstm_scales_of(job->call);
     const int32_t n = job->outputs, k = g * n + o;
     const int8_t *w = (const int8_t *)job->call->in[1].data + (ptrdiff_t)k * job->inputs;
     const int8_t *r = (const int8_t *)job->call->in[2].data + (ptrdiff_t)k * n;
     const int64_t bias = ((const int64_t *)job->call->blobs[TW_LSTM_BLOB_BIAS].data)[k];
     uint64_t a = (uint64_t)bias + tw_dot_s16(x, w, job->inputs), b = tw_dot_s16(h, r, n);
-    return gate_of(table_of(job->call), g, rescaled_wide(a, &s->x[g]), rescaled_wide(b, &s->h[g]));
+    return tw_lstm_gate_of(job->call, g, rescaled_wide(a, &s->x[g]), rescaled_wide(b, &s->h[g]));
 }
 
-/* x, h and y: int16 where `wide`, else int8. Every output reads all of h: it changes when y is whole. */
-static void step(const tw_lstm_job *job, int wide, const void *x, void *h, int16_t *c, void *y)
+static void step_s8(const tw_lstm_job *job, const void *x, const void *h, int16_t *c, void *y)
 {
-    const tw_lstm_scales *s = scales_of(job->call);
-    const uint16_t *table = table_of(job->call);
-    const int32_t n = job->outputs, zero = job->y->tensor->zero_point;
-    for (int32_t k = 0; k < n; k++) {
+    for (int32_t k = 0; k < job->outputs; k++) {
         int16_t gate[TW_LSTM_GATES];
         for (int32_t g = 0; g < TW_LSTM_GATES; g++)
-            gate[g] = (int16_t)(wide ? gate_s16(job, (const int16_t *)x, (const int16_t *)h, g, k)
-                                     : gate_s8(job, (const int8_t *)x, (const int8_t *)h, g, k));
-        int32_t kept = clamp_s16(rescaled(gate[TW_LSTM_FORGET] * c[k], &s->forget));
-        int32_t added = clamp_s16(rescaled(gate[0] * gate[TW_LSTM_CELL], &s->input));
-        int32_t cell = clamp_s16(kept + added), out;
-        if (s->clip > 0)
-            cell = tw_clamp_s32(cell, -s->clip, s->clip);
-        c[k] = (int16_t)cell;
-        out = tw_tanh_s16(table, cell, s->tanh_multiplier, s->tanh_shift);
-        out = rescaled(out * gate[TW_LSTM_OUTPUT], &s->output) + zero;
-        if (wide)
-            ((int16_t *)y)[k] = (int16_t)clamp_s16(out);
-        else
-            ((int8_t *)y)[k] = (int8_t)tw_clamp_s32(out, INT8_MIN, INT8_MAX);
+            gate[g] = gate_s8(job, (const int8_t *)x, (const int8_t *)h, g, k);
+        ((int8_t *)y)[k] = (int8_t)tw_clamp_s32(tw_lstm_result_of(job->call, gate, &c[k]) +
+                                                    job->y->tensor->zero_point,
+                                                INT8_MIN, INT8_MAX);
     }
-    memcpy(h, y, (size_t)n * (wide ? 2 : 1));
 }
 
-static tw_status run(const tw_call *call, int wide)
+static void step_s16(const tw_lstm_job *job, const void *x, const void *h, int16_t *c, void *y)
+{
+    for (int32_t k = 0; k < job->outputs; k++) {
+        int16_t gate[TW_LSTM_GATES];
+        for (int32_t g = 0; g < TW_LSTM_GATES; g++)
+            gate[g] = gate_s16(job, (const int16_t *)x, (const int16_t *)h, g, k);
+        ((int16_t *)y)[k] = (int16_t)tw_lstm_clamp(tw_lstm_result_of(job->call, gate, &c[k]));
+    }
+}
+
+tw_status tw_lstm_integer_run(const tw_call *call, int wide, tw_lstm_step step)
 {
     const uint32_t bytes = wide ? 2 : 1;
     tw_lstm_job job;
@@ -109,13 +76,18 @@ static tw_status run(const tw_call *call, int wide)
         else /* int16 has no zero point */
             memset(h, wide ? 0 : job.y->tensor->zero_point, state * bytes);
     }
-    for (int32_t n = 0; n < job.batch; n++)
-        for (int32_t t = 0; t < job.steps; t++)
-            step(&job, wide,
+    for (int32_t n = 0; n < job.batch; n++) {
+        char *hidden = h + (ptrdiff_t)n * job.outputs * (ptrdiff_t)bytes;
+        for (int32_t t = 0; t < job.steps; t++) {
+            char *y = (char *)job.y->data + tw_lstm_at(job.y, n, t) * (ptrdiff_t)bytes;
+            step(&job,
                  (const char *)job.x->data +
                      tw_lstm_at(job.x, n, t + job.skipped) * (ptrdiff_t)bytes,
-                 h + (ptrdiff_t)n * job.outputs * (ptrdiff_t)bytes, c + (ptrdiff_t)n * job.outputs,
-                 (char *)job.y->data + tw_lstm_at(job.y, n, t) * (ptrdiff_t)bytes);
+                 hidden, c + (ptrdiff_t)n * job.outputs, y);
+            /* Every output reads all of h: it changes when y is whole. */
+            memcpy(hidden, y, (size_t)job.outputs * bytes);
+        }
+    }
     if (job.last) {
         tw_lstm_save_state(tw_lstm_result(call, 1), h, state * bytes);
         tw_lstm_save_state(tw_lstm_result(call, 2), c, state * 2u);
@@ -125,12 +97,12 @@ static tw_status run(const tw_call *call, int wide)
 
 static tw_status run_s8(const tw_call *call)
 {
-    return run(call, 0);
+    return tw_lstm_integer_run(call, 0, step_s8);
 }
 
 static tw_status run_s16(const tw_call *call)
 {
-    return run(call, 1);
+    return tw_lstm_integer_run(call, 1, step_s16);
 }
 
 /* ---- checks ---- */
@@ -151,7 +123,7 @@ static int are_scales(const tw_lstm_scales *s, int32_t gates)
            s->tanh_shift <= 15 && s->clip >= 0 && s->clip <= INT16_MAX;
 }
 
-static tw_status check(const tw_call *call, int wide, uint64_t *work)
+tw_status tw_lstm_integer_check(const tw_call *call, int wide, uint64_t *work)
 {
     const uint32_t bytes = wide ? 2 : 1;
     const tw_blob *blob = call->blobs;
@@ -175,12 +147,12 @@ static tw_status check(const tw_call *call, int wide, uint64_t *work)
 
 static tw_status check_s8(const tw_call *call, uint64_t *work)
 {
-    return check(call, 0, work);
+    return tw_lstm_integer_check(call, 0, work);
 }
 
 static tw_status check_s16(const tw_call *call, uint64_t *work)
 {
-    return check(call, 1, work);
+    return tw_lstm_integer_check(call, 1, work);
 }
 
 TW_KERNEL(lstm, s8, run_s8, check_s8);

@@ -112,9 +112,10 @@ void tw_native_open(tw_native_scene *s, const char *target_name, const char *tex
         tw_lower_native(&target, s->node, &portable, s->arena, &s->lowering, &aliases);
     if (why)
         fail_msg("%s", why);
-    s->x = tw_alloc(s->arena, 1 << 16);
-    s->y = tw_alloc(s->arena, 1 << 16);
-    s->scratch = tw_alloc(s->arena, 1 << 16);
+    s->x = tw_alloc(s->arena, TW_NATIVE_ROOM);
+    s->y = tw_alloc(s->arena, TW_NATIVE_ROOM);
+    s->scratch = tw_alloc(s->arena, TW_NATIVE_ROOM);
+    s->memory = tw_alloc(s->arena, TW_NATIVE_ROOM);
 }
 
 void tw_native_close(tw_native_scene *s)
@@ -164,6 +165,8 @@ tw_status tw_native_band_call(tw_native_scene *s, int32_t row, int32_t rows)
                           .clamp_low = s->lowering.clamp_low,
                           .clamp_high = s->lowering.clamp_high,
                           .scratch = s->scratch,
-                          .scratch_bytes = s->lowering.scratch};
+                          .scratch_bytes = s->lowering.scratch,
+                          .memory = s->memory,
+                          .memory_bytes = s->lowering.memory};
     return s->lowering.kernel->run(&call);
 }

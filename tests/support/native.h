@@ -16,15 +16,17 @@ void tw_native_each_sample(const tw_target *target, void (*visit)(tw_node *, tw_
 /* Operators that it has a kernel for. */
 int tw_native_operators(const tw_backend *backend);
 
+enum { TW_NATIVE_OPERANDS = 8, TW_NATIVE_ROOM = 1 << 16 };
+
 /* One node and what a back end makes of it. */
 typedef struct tw_native_scene {
     tw_arena *arena;
     tw_node *node;
     tw_lowering lowering;
-    tw_tensor tensor[4];
-    tw_view view[4];
+    tw_tensor tensor[TW_NATIVE_OPERANDS];
+    tw_view view[TW_NATIVE_OPERANDS];
     int8_t *x, *y; /* the first rows present of input and output */
-    int8_t *scratch;
+    int8_t *scratch, *memory;
 } tw_native_scene;
 
 /* The first node of a graph; one that the back end declines ends the test. */

@@ -3,12 +3,13 @@
  * images: extents, padding, offsets, tables, scratch. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "backends/cmsis_nn/interface/arm_nnfunctions.h"
+#include "backends/cmsis_nn/interface/arm_nnsupportfunctions.h"
 #include "ops/product.h"
 #include "support/native.h"
 
@@ -134,6 +135,51 @@ arm_cmsis_nn_status arm_avgpool_s8(TW_CMSIS_NN_POOL_ARGUMENTS)
     return ARM_CMSIS_NN_SUCCESS;
 }
 
+arm_cmsis_nn_status arm_convolve_s16(const cmsis_nn_context *context,
+                                     const cmsis_nn_conv_params *params,
+                                     const cmsis_nn_per_channel_quant_params *scales,
+                                     const cmsis_nn_dims *input_dims, const int16_t *input,
+                                     const cmsis_nn_dims *filter_dims, const int8_t *filter,
+                                     const cmsis_nn_dims *bias_dims, const cmsis_nn_bias_data *bias,
+                                     const cmsis_nn_dims *output_dims, int16_t *output)
+{
+    convolution("convolve s16", context, params, scales, input_dims, (const int8_t *)input,
+                filter_dims, filter, bias_dims, bias->data, output_dims, (int8_t *)output);
+    record.count = bias->is_int32_bias;
+    return ARM_CMSIS_NN_SUCCESS;
+}
+
+enum { PRODUCTS = 8 };
+static struct {
+    const int8_t *input, *weights;
+    const int32_t *bias;
+    int16_t *output;
+    int32_t depth, outputs, sum; /* sum: what the output holds, all 0 */
+} products[PRODUCTS];
+static int product_count;
+
+arm_cmsis_nn_status arm_nn_vec_mat_mul_result_acc_s8_s16(
+    const int8_t *input, const int8_t *filter, const int32_t *bias, int16_t *output,
+    const int32_t multiplier, const int32_t shift, const int32_t depth, const int32_t outputs,
+    const int32_t batches, const int32_t batch_offset)
+{
+    (void)multiplier;
+    (void)shift;
+    assert_int_equal(batches, 1);
+    assert_int_equal(batch_offset, 1);
+    const int at = product_count++ % PRODUCTS;
+    products[at].input = input;
+    products[at].weights = filter;
+    products[at].bias = bias;
+    products[at].output = output;
+    products[at].depth = depth;
+    products[at].outputs = outputs;
+    products[at].sum = 0;
+    for (int32_t i = 0; i < outputs; i++)
+        products[at].sum |= output[i];
+    return ARM_CMSIS_NN_SUCCESS;
+}
+
 static void expect_dims(cmsis_nn_dims got, int32_t n, int32_t h, int32_t w, int32_t c)
 {
     assert_int_equal(got.n, n);
@@ -219,8 +265,8 @@ static void pointwise(void **state)
     assert_int_equal(s.lowering.scratch, 0);
     assert_int_equal(tw_native_band_call(&s, 1, 2), TW_OK);
     assert_string_equal(record.function, "1x1 fast");
-    expect_dims(record.in, 1, 2, 6, 9);
-    expect_dims(record.out, 1, 2, 6, 17);
+    expect_dims(record.in, 1, 1, 12, 9); /* as rows of a matrix */
+    expect_dims(record.out, 1, 1, 12, 17);
     assert_int_equal(record.input_offset, 0); /* the zero point is in the bias already */
     const int32_t *bias = s.node->in[2]->data;
     const int8_t *w = s.node->in[1]->data;
@@ -299,6 +345,70 @@ static void pooling(void **state)
     tw_native_close(&s);
 }
 
+static void convolution_of_int16(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bias;
+        int narrow;
+        size_t bytes;
+    } rows[] = {{"s64", 0, 8}, {"s32", 1, 4}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[800];
+        (void)snprintf(text, sizeof text,
+                       "graph \"g\" {\n"
+                       "  const %%x : s16[1,9,6,3] quant(scale=0.0005, zero=0) = random 1 -99 99\n"
+                       "  const %%w : s8[10,3,3,3] quant(scale=0.01, zero=0) = random 2 -127 128\n"
+                       "  const %%b : %s[10] = random 3 -4000 4000\n"
+                       "  %%y : s16[1,5,3,10] quant(scale=0.01, zero=0) = Conv (%%x, %%w, %%b) "
+                       "{stride=[2,2], pad_begin=[1,0], pad_end=[1,1]}\n  output %%y\n}\n",
+                       rows[i].bias);
+        tw_native_scene s;
+        tw_native_open(&s, "cmsis-nn:m55", text);
+        assert_int_equal(s.lowering.scratch, 4 * 2 * 32); /* four pixels' 27 taps, multiples of 8 */
+        assert_int_equal(tw_native_band_call(&s, 2, 2), TW_OK); /* rows 3..7 */
+        assert_string_equal(record.function, "convolve s16");
+        expect_dims(record.in, 1, 5, 6, 3);
+        expect_dims(record.out, 1, 2, 3, 10);
+        assert_int_equal(record.padding.h, 0);
+        assert_int_equal(record.least, INT16_MIN);
+        assert_int_equal(record.count, rows[i].narrow);
+        assert_memory_equal(record.bias, s.node->in[2]->data, 10 * rows[i].bytes);
+        tw_native_close(&s);
+    }
+}
+
+static void gates(void **state)
+{
+    (void)state;
+    tw_native_scene s;
+    tw_native_open(
+        &s, "cmsis-nn:m4",
+        "graph \"g\" {\n"
+        "  const %x : s8[1,5,3] quant(scale=0.03, zero=-20) = random 1 -128 128\n"
+        "  const %w : s8[4,2,3] quant(scale=0.01, zero=0) = random 2 -127 128\n"
+        "  const %r : s8[4,2,2] quant(scale=0.01, zero=0) = random 3 -127 128\n"
+        "  const %b : s32[4,2] = random 4 -1000 1000\n"
+        "  const %h : s8[1,2] quant(scale=0.008, zero=-4) = random 5 -128 128\n"
+        "  const %c : s16[1,2] quant(scale=0.00048828125, zero=0) = random 6 -9000 9000\n"
+        "  %y : s8[1,5,2] quant(scale=0.008, zero=-4) = Lstm (%x, %w, %r, %b, %h, %c)\n"
+        "  output %y\n}\n");
+    assert_int_equal(tw_native_band_call(&s, 0, 1), TW_OK); /* one step: eight products */
+    assert_int_equal(product_count, PRODUCTS);
+    const int32_t *x_bias = s.lowering.blob[2].data, *h_bias = s.lowering.blob[3].data;
+    for (int i = 0; i < PRODUCTS; i++) {
+        const int gate = i / 2, of_h = i % 2;
+        const int8_t *weights = s.node->in[of_h ? 2 : 1]->data;
+        assert_int_equal(products[i].depth, of_h ? 2 : 3);
+        assert_int_equal(products[i].outputs, 2);
+        assert_int_equal(products[i].sum, 0);
+        assert_ptr_equal(products[i].weights, weights + (ptrdiff_t)gate * 2 * (of_h ? 2 : 3));
+        assert_ptr_equal(products[i].bias, (of_h ? h_bias : x_bias) + (ptrdiff_t)gate * 2);
+        assert_true(of_h || products[i].input == s.x);
+    }
+    tw_native_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -308,6 +418,8 @@ int main(void)
         cmocka_unit_test(depthwise_kernels),
         cmocka_unit_test(connected),
         cmocka_unit_test(pooling),
+        cmocka_unit_test(convolution_of_int16),
+        cmocka_unit_test(gates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* CMSIS-NN where it is not: every function says that there is no implementation. This machine compiles the
  * adapters for their checks and runs the portable kernels. */
 #include "backends/cmsis_nn/interface/arm_nnfunctions.h"
+#include "backends/cmsis_nn/interface/arm_nnsupportfunctions.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
@@ -17,6 +18,13 @@ ABSENT(arm_convolve_1x1_s8, TW_CMSIS_NN_CONV_ARGUMENTS, const cmsis_nn_dims *out
        int8_t *output)
 ABSENT(arm_convolve_1x1_s8_fast, TW_CMSIS_NN_CONV_ARGUMENTS, const cmsis_nn_dims *output_dims,
        int8_t *output)
+ABSENT(arm_convolve_s16, const cmsis_nn_context *context, const cmsis_nn_conv_params *params,
+       const cmsis_nn_per_channel_quant_params *scales, const cmsis_nn_dims *input_dims,
+       const int16_t *input, const cmsis_nn_dims *filter_dims, const int8_t *filter,
+       const cmsis_nn_dims *bias_dims, const cmsis_nn_bias_data *bias,
+       const cmsis_nn_dims *output_dims, int16_t *output)
+ABSENT(arm_depthwise_conv_s16, TW_CMSIS_NN_DEPTHWISE_S16_ARGUMENTS)
+ABSENT(arm_depthwise_conv_fast_s16, TW_CMSIS_NN_DEPTHWISE_S16_ARGUMENTS)
 ABSENT(arm_depthwise_conv_s8_opt, TW_CMSIS_NN_DEPTHWISE_ARGUMENTS)
 ABSENT(arm_depthwise_conv_3x3_s8, TW_CMSIS_NN_DEPTHWISE_ARGUMENTS)
 ABSENT(arm_fully_connected_s8, const cmsis_nn_context *context, const cmsis_nn_fc_params *params,
@@ -24,6 +32,13 @@ ABSENT(arm_fully_connected_s8, const cmsis_nn_context *context, const cmsis_nn_f
 ABSENT(arm_fully_connected_per_channel_s8, const cmsis_nn_context *context,
        const cmsis_nn_fc_params *params, const cmsis_nn_per_channel_quant_params *scales,
        TW_CMSIS_NN_CONNECTED_ARGUMENTS)
+ABSENT(arm_fully_connected_s16, const cmsis_nn_context *context, const cmsis_nn_fc_params *params,
+       const cmsis_nn_per_tensor_quant_params *scale, const cmsis_nn_dims *input_dims,
+       const int16_t *input, const cmsis_nn_dims *filter_dims, const int8_t *filter,
+       const cmsis_nn_dims *bias_dims, const int64_t *bias, const cmsis_nn_dims *output_dims,
+       int16_t *output)
+ABSENT(arm_avgpool_s16, TW_CMSIS_NN_POOL_S16_ARGUMENTS)
+ABSENT(arm_max_pool_s16, TW_CMSIS_NN_POOL_S16_ARGUMENTS)
 ABSENT(arm_avgpool_s8, TW_CMSIS_NN_POOL_ARGUMENTS)
 ABSENT(arm_max_pool_s8, TW_CMSIS_NN_POOL_ARGUMENTS)
 ABSENT(arm_elementwise_add_s8, const int8_t *a, const int8_t *b, int32_t a_offset,
@@ -33,12 +48,31 @@ ABSENT(arm_elementwise_add_s8, const int8_t *a, const int8_t *b, int32_t a_offse
 ABSENT(arm_elementwise_mul_s8, const int8_t *a, const int8_t *b, int32_t a_offset, int32_t b_offset,
        int8_t *output, int32_t offset, int32_t multiplier, int32_t shift, int32_t least,
        int32_t most, int32_t count)
+ABSENT(arm_elementwise_add_s16, const int16_t *a, const int16_t *b, int32_t a_offset,
+       int32_t a_multiplier, int32_t a_shift, int32_t b_offset, int32_t b_multiplier,
+       int32_t b_shift, int32_t left_shift, int16_t *output, int32_t offset, int32_t multiplier,
+       int32_t shift, int32_t least, int32_t most, int32_t count)
+ABSENT(arm_elementwise_mul_s16, const int16_t *a, const int16_t *b, int32_t a_offset,
+       int32_t b_offset, int16_t *output, int32_t offset, int32_t multiplier, int32_t shift,
+       int32_t least, int32_t most, int32_t count)
 ABSENT(arm_maximum_s8, TW_CMSIS_NN_PAIR_ARGUMENTS)
 ABSENT(arm_minimum_s8, TW_CMSIS_NN_PAIR_ARGUMENTS)
 ABSENT(arm_batch_matmul_s8, const cmsis_nn_context *context, const cmsis_nn_bmm_params *params,
        const cmsis_nn_per_tensor_quant_params *scale, const cmsis_nn_dims *a_dims, const int8_t *a,
        const cmsis_nn_dims *b_dims, const int8_t *b, const cmsis_nn_dims *output_dims,
        int8_t *output)
+ABSENT(arm_batch_matmul_s16, const cmsis_nn_context *context, const cmsis_nn_bmm_params *params,
+       const cmsis_nn_per_tensor_quant_params *scale, const cmsis_nn_dims *a_dims, const int16_t *a,
+       const cmsis_nn_dims *b_dims, const int16_t *b, const cmsis_nn_dims *output_dims,
+       int16_t *output)
+ABSENT(arm_nn_vec_mat_mul_result_acc_s8_s16, const int8_t *input, const int8_t *filter,
+       const int32_t *bias, int16_t *output, const int32_t multiplier, const int32_t shift,
+       const int32_t depth, const int32_t outputs, const int32_t batches,
+       const int32_t batch_offset)
+ABSENT(arm_nn_vec_mat_mul_result_acc_s16, const int16_t *input, const int8_t *filter,
+       const int64_t *bias, int16_t *output, const int32_t multiplier, const int32_t shift,
+       const int32_t depth, const int32_t outputs, const int32_t batches,
+       const int32_t batch_offset)
 ABSENT(arm_softmax_s16, const int16_t *input, int32_t rows, int32_t row_size, int32_t multiplier,
        int32_t shift, const cmsis_nn_softmax_lut_s16 *tables, int16_t *output)
 ABSENT(arm_pad_s8, const int8_t *input, int8_t *output, int8_t value, const cmsis_nn_dims *size,

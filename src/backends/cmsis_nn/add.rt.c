@@ -5,7 +5,7 @@
 static tw_status check(const tw_call *call, uint64_t *work)
 {
     /* The library packs elements into halfwords and shifts them out of there. */
-    return tw_native_binary_check(call, work) && tw_native_binary_scales(call)->left >= 16
+    return tw_native_binary_check(call, TW_S8, work) && tw_native_binary_scales(call)->left >= 16
                ? TW_OK
                : TW_E_CHECK;
 }

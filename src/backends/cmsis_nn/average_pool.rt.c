@@ -3,15 +3,7 @@
 
 static tw_status check(const tw_call *call, uint64_t *work)
 {
-    const tw_pool_attributes *a = (const tw_pool_attributes *)call->attributes;
-    const tw_tensor *y;
-    if (!tw_cmsis_nn_pool_check(call, work) || a->count_include_pad ||
-        a->rounding != TW_POOL_HALF_AWAY)
-        return TW_E_CHECK;
-    y = call->out[0].tensor;
-    return call->scratch_bytes >= tw_cmsis_nn_average_scratch(y->dim[y->rank - 1], TW_CMSIS_NN_HERE)
-               ? TW_OK
-               : TW_E_CHECK;
+    return tw_cmsis_nn_average_check(call, TW_S8, work) ? TW_OK : TW_E_CHECK;
 }
 
 static tw_status run(const tw_call *call)

@@ -5,15 +5,18 @@
 static const char *can(const tw_native_node *n)
 {
     const tw_node *node = n->node;
-    const char *why = tw_native_types(n);
-    if (why)
-        return why;
     for (int i = 0; i < 2; i++) {
         tw_shape same = node->in[i]->shape;
         if (!tw_shape_equal(&same, &node->out[0]->shape))
             return "an operand is broadcast";
     }
     return NULL;
+}
+
+static const char *can_s16(const tw_native_node *n)
+{
+    const char *why = can(n);
+    return why ? why : tw_cmsis_nn_slow(n, TW_CMSIS_NN_PLAIN);
 }
 
 /* Neither scales nor bounds: the library looks at the stored integers alone. */
@@ -46,6 +49,8 @@ static bool alias(const tw_native_node *n, int input)
     }
 
 RECORD(add_s8, can);
+RECORD(add_s16, can_s16);
 RECORD(mul_s8, can);
+RECORD(mul_s16, can_s16);
 RECORD(max_s8, can_compare);
 RECORD(min_s8, can_compare);

@@ -13,12 +13,18 @@ static const tw_native *const natives[] = {
 #include "backends/cmsis_nn/kernels.def"
     NULL};
 
+static const tw_native_left left[] = {
+    {TW_OPCODE_softmax, "int8: the portable kernel is faster: it looks exponentials up"},
+    {0, NULL},
+};
+
 const tw_backend tw_backend_cmsis_nn = {
     .name = "cmsis-nn",
-    .summary = "Arm's CMSIS-NN, int8, on Cortex-M: plain C, DSP extension or MVE",
+    .summary = "Arm's CMSIS-NN, int8 and int16, on Cortex-M: plain C, DSP extension or MVE",
     .kernels = "backends/cmsis_nn/kernels.h",
     .library = "CMSIS-NN",
     .finder = "cmake/FindCMSISNN.cmake",
     .cpus = cpus,
     .natives = natives,
+    .left = left,
 };

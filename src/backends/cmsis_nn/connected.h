@@ -5,6 +5,7 @@
 #define TW_BACKENDS_CMSIS_NN_CONNECTED_H
 
 #include "backends/cmsis_nn/image.h"
+#include "backends/cmsis_nn/product.h"
 #include "ops/connected_job.h"
 
 /* The arguments of the library's functions but for the scales. */
@@ -42,6 +43,27 @@ static inline tw_status tw_cmsis_nn_connected_read(const tw_call *call, tw_cmsis
     job->output = tw_cmsis_nn_dims(rows->count, 1, 1, rows->outputs);
     job->weights = (const int8_t *)call->in[1].data + (ptrdiff_t)rows->first * depth;
     return TW_OK;
+}
+
+/* Several rows: the functions for vectors read all weights once a row. */
+static inline int tw_cmsis_nn_connected_is_product(const tw_cmsis_nn_connected *job)
+{
+    return job->rows.count > 1 && job->params.filter_offset == 0;
+}
+
+static inline tw_status tw_cmsis_nn_connected_product(const tw_call *call,
+                                                      const tw_cmsis_nn_connected *job)
+{
+    tw_cmsis_nn_product p;
+    p.x = job->rows.x;
+    p.y = job->rows.y;
+    p.weights = job->weights;
+    p.count = job->rows.count;
+    p.depth = call->in[1].tensor->dim[1];
+    p.outputs = job->rows.outputs;
+    p.scales = tw_cmsis_nn_scales(call, job->rows.first);
+    p.bias = tw_cmsis_nn_table(call, TW_BLOB_BIAS, job->rows.first);
+    return tw_cmsis_nn_product_run(call, &p);
 }
 
 #endif

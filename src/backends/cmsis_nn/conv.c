@@ -2,6 +2,7 @@
 #include "backends/cmsis_nn/conv.h"
 
 #include "backends/cmsis_nn/cmsis_nn.h"
+#include "backends/cmsis_nn/sums.h"
 #include "ops/conv.h"
 
 static int64_t taps_of(const tw_node *node)
@@ -25,13 +26,10 @@ static const char *can_1x1(const tw_native_node *n)
     const tw_conv_attributes *a = n->node->attributes;
     const tw_window_lists lists = TW_WINDOW_LISTS(a);
     const tw_shape *w = &n->node->in[1]->shape;
-    const char *why = tw_native_types(n);
-    if (why)
-        return why;
     if (a->group != 1 || has_padding(&a->pad_begin) || has_padding(&a->pad_end) ||
         taps_of(n->node) != w->dim[w->rank - 1])
         return "no 1x1 convolution";
-    why = tw_native_bands(n, &lists, w->dim + 1);
+    const char *why = tw_native_bands(n, &lists, w->dim + 1);
     return why ? why : tw_cmsis_nn_slow(n, TW_CMSIS_NN_PLAIN);
 }
 
@@ -47,14 +45,11 @@ static const char *can(const tw_native_node *n)
     const tw_conv_attributes *a = n->node->attributes;
     const tw_window_lists lists = TW_WINDOW_LISTS(a);
     const tw_shape *w = &n->node->in[1]->shape, *y = &n->node->out[0]->shape;
-    const char *why = tw_native_types(n);
-    if (why)
-        return why;
     if (a->group > 1 && tw_shape_elements(y) == y->dim[y->rank - 1])
         return "groups of a single output pixel: its bands are channels";
     if (tw_cmsis_nn_conv_scratch(taps_of(n->node), n->cpus) == UINT32_MAX)
         return "a kernel of more than 2 GB";
-    why = tw_native_bands(n, &lists, w->dim + 1);
+    const char *why = tw_native_bands(n, &lists, w->dim + 1);
     return why ? why : tw_cmsis_nn_slow(n, TW_CMSIS_NN_WITHOUT_MVE);
 }
 
@@ -74,4 +69,33 @@ const tw_native tw_native_cmsis_nn_conv_s8 = {
     .can = can,
     .scratch = scratch,
     .prepare = prepare,
+};
+
+/* ---- int16 ---- */
+
+static const char *can_s16(const tw_native_node *n)
+{
+    const tw_conv_attributes *a = n->node->attributes;
+    const tw_window_lists lists = TW_WINDOW_LISTS(a);
+    const tw_shape *w = &n->node->in[1]->shape;
+    if (a->group != 1)
+        return "groups";
+    if (tw_cmsis_nn_is_wide(n) && taps_of(n->node) > TW_CMSIS_NN_MOST_TAPS)
+        return "more than 512 products an output";
+    if (tw_cmsis_nn_conv_s16_scratch(taps_of(n->node), n->cpus) == UINT32_MAX)
+        return "a kernel of more than 2 GB";
+    const char *why = tw_native_bands(n, &lists, w->dim + 1);
+    return why ? why : tw_cmsis_nn_sums_fit(n, TW_WEIGHTS_BY_OUTPUT);
+}
+
+static uint32_t scratch_s16(const tw_native_node *n, const tw_native_band *band)
+{
+    (void)band;
+    return tw_cmsis_nn_conv_s16_scratch(taps_of(n->node), n->cpus);
+}
+
+const tw_native tw_native_cmsis_nn_conv_s16 = {
+    TW_CMSIS_NN_HEAD(conv_s16),
+    .can = can_s16,
+    .scratch = scratch_s16,
 };

@@ -4,45 +4,24 @@
  * image. Tables are those of the portable kernel; where there may be padding, the bias has no zero
  * points folded in, since the library pads with the input's zero point and takes it off every tap. */
 #include "backends/cmsis_nn/conv.h"
-#include "backends/cmsis_nn/image.h"
+#include "backends/cmsis_nn/windows.h"
 #include "ops/conv_job.h"
-
-/* What the portable kernel verifies, and what the library adds. */
-static int check_common(const tw_call *call, tw_window_spans *window, uint64_t *work)
-{
-    return tw_conv_check(call, TW_S8, TW_S8, work) == TW_OK && tw_conv_window(call, window) &&
-           tw_native_window_check(call, window) && tw_is_dense(call->in[1].tensor) &&
-           tw_channels_check(call, call->in[1].tensor->dim[0]);
-}
-
-static cmsis_nn_conv_params params_of(const tw_call *call, const tw_window_spans *window,
-                                      int32_t offset)
-{
-    cmsis_nn_conv_params p;
-    p.input_offset = offset;
-    p.output_offset = call->out[0].tensor->zero_point;
-    p.stride = tw_cmsis_nn_tile(window->axis[0].stride, window->axis[1].stride);
-    p.dilation = tw_cmsis_nn_tile(window->axis[0].dilation, window->axis[1].dilation);
-    p.padding = tw_cmsis_nn_tile(0, 0);
-    p.activation = tw_cmsis_nn_activation(call);
-    return p;
-}
-
-/* ---- any window ---- */
 
 static tw_status check(const tw_call *call, uint64_t *work)
 {
     tw_window_spans window;
     const tw_tensor *w;
-    if (!check_common(call, &window, work))
+    if (tw_conv_check(call, TW_S8, TW_S8, work) != TW_OK || !tw_conv_window(call, &window) ||
+        !tw_native_window_check(call, &window))
         return TW_E_CHECK;
     w = call->in[1].tensor;
-    if (call->scratch_bytes <
-        tw_cmsis_nn_conv_scratch((int64_t)window.axis[0].kernel * window.axis[1].kernel *
-                                     w->dim[w->rank - 1],
-                                 TW_CMSIS_NN_HERE))
-        return TW_E_CHECK;
-    return TW_OK;
+    return tw_is_dense(w) && tw_channels_check(call, w->dim[0]) &&
+                   call->scratch_bytes >=
+                       tw_cmsis_nn_conv_scratch((int64_t)window.axis[0].kernel *
+                                                    window.axis[1].kernel * w->dim[w->rank - 1],
+                                                TW_CMSIS_NN_HERE)
+               ? TW_OK
+               : TW_E_CHECK;
 }
 
 static tw_status run(const tw_call *call)
@@ -63,8 +42,7 @@ static tw_status run(const tw_call *call)
         return status;
     if (a->group > 1 && image.out.c != w->dim[0])
         return TW_E_SCHEDULE;
-    params = params_of(call, &window, -call->in[0].tensor->zero_point);
-    params.padding = image.padding;
+    params = tw_cmsis_nn_conv_params(call, &window, image.padding);
     scales = tw_cmsis_nn_scales(call, image.channel);
     filter = tw_cmsis_nn_dims(image.out.c, window.axis[0].kernel, window.axis[1].kernel,
                               w->dim[w->rank - 1]);

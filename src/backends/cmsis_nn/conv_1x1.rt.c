@@ -1,6 +1,7 @@
 /* Convolution without neighbours by CMSIS-NN: a product of matrices. No padding, so the portable kernel's
  * bias, zero points folded in, serves as it is and the input's offset is 0. */
-#include "backends/cmsis_nn/image.h"
+#include "backends/cmsis_nn/product.h"
+#include "backends/cmsis_nn/windows.h"
 #include "ops/conv_job.h"
 
 static tw_status check(const tw_call *call, uint64_t *work)
@@ -23,41 +24,43 @@ static tw_status check(const tw_call *call, uint64_t *work)
     return TW_OK;
 }
 
+/* With strides: the library steps over what is left out. */
+static tw_status run_strided(const tw_call *call, const tw_window_spans *window,
+                             const tw_cmsis_nn_image *image, const tw_cmsis_nn_product *p)
+{
+    const cmsis_nn_context none = {NULL, 0};
+    const cmsis_nn_dims filter = tw_cmsis_nn_dims(p->outputs, 1, 1, p->depth);
+    const cmsis_nn_dims bias = tw_cmsis_nn_dims(1, 1, 1, p->outputs);
+    cmsis_nn_conv_params params = tw_cmsis_nn_conv_params(call, window, tw_cmsis_nn_tile(0, 0));
+    params.input_offset = 0;
+    return tw_cmsis_nn_status(arm_convolve_1x1_s8(&none, &params, &p->scales, &image->in, p->x,
+                                                  &filter, p->weights, &bias, p->bias, &image->out,
+                                                  p->y));
+}
+
 static tw_status run(const tw_call *call)
 {
-    const tw_tensor *w = call->in[1].tensor;
-    const cmsis_nn_context none = {NULL, 0};
-    cmsis_nn_per_channel_quant_params scales;
-    cmsis_nn_conv_params params;
-    cmsis_nn_dims filter, bias;
+    tw_cmsis_nn_product p;
     tw_window_spans window;
     tw_cmsis_nn_image image;
-    const int8_t *weights;
-    const int32_t *biases;
     tw_status status;
     if (!tw_conv_window(call, &window) || !tw_is_whole(&call->in[1]))
         return TW_E_DATA;
     status = tw_cmsis_nn_window(call, &window, &image);
     if (status != TW_OK)
         return status;
-    params.input_offset = 0;
-    params.output_offset = call->out[0].tensor->zero_point;
-    params.stride = tw_cmsis_nn_tile(window.axis[0].stride, window.axis[1].stride);
-    params.dilation = tw_cmsis_nn_tile(1, 1);
-    params.padding = tw_cmsis_nn_tile(0, 0);
-    params.activation = tw_cmsis_nn_activation(call);
-    scales = tw_cmsis_nn_scales(call, image.channel);
-    filter = tw_cmsis_nn_dims(image.out.c, 1, 1, image.in.c);
-    bias = tw_cmsis_nn_dims(1, 1, 1, image.out.c);
-    weights = (const int8_t *)call->in[1].data + (ptrdiff_t)image.channel * w->stride[0];
-    biases = tw_cmsis_nn_table(call, TW_BLOB_BIAS, image.channel);
-    if (params.stride.h == 1 && params.stride.w == 1)
-        return tw_cmsis_nn_status(arm_convolve_1x1_s8_fast(&none, &params, &scales, &image.in,
-                                                           image.x, &filter, weights, &bias, biases,
-                                                           &image.out, image.y));
-    return tw_cmsis_nn_status(arm_convolve_1x1_s8(&none, &params, &scales, &image.in, image.x,
-                                                  &filter, weights, &bias, biases, &image.out,
-                                                  image.y));
+    p.x = image.x;
+    p.y = image.y;
+    p.count = image.out.n * image.out.h * image.out.w;
+    p.depth = image.in.c;
+    p.outputs = image.out.c;
+    p.weights =
+        (const int8_t *)call->in[1].data + (ptrdiff_t)image.channel * call->in[1].tensor->stride[0];
+    p.scales = tw_cmsis_nn_scales(call, image.channel);
+    p.bias = tw_cmsis_nn_table(call, TW_BLOB_BIAS, image.channel);
+    return window.axis[0].stride == 1 && window.axis[1].stride == 1
+               ? tw_cmsis_nn_product_run(call, &p)
+               : run_strided(call, &window, &image, &p);
 }
 
 TW_CMSIS_NN_KERNEL(conv_1x1_s8, run, check);

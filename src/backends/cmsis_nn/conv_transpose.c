@@ -17,9 +17,6 @@ static const char *can(const tw_native_node *n)
     const tw_window_lists lists = TW_WINDOW_LISTS(a);
     const tw_shape *x = &n->node->in[0]->shape, *y = &n->node->out[0]->shape;
     const tw_shape *w = &n->node->in[1]->shape;
-    const char *why = tw_native_types(n);
-    if (why)
-        return why;
     if (a->group != 1)
         return "groups";
     bool spread = false;

@@ -2,6 +2,7 @@
 #include "backends/cmsis_nn/depthwise.h"
 
 #include "backends/cmsis_nn/cmsis_nn.h"
+#include "backends/cmsis_nn/sums.h"
 #include "ops/depthwise_conv.h"
 
 static int64_t taps_of(const tw_node *node)
@@ -17,9 +18,6 @@ static const char *fits(const tw_native_node *n)
     const tw_depthwise_conv_attributes *a = n->node->attributes;
     const tw_window_lists lists = TW_WINDOW_LISTS(a);
     const tw_shape *y = &n->node->out[0]->shape;
-    const char *why = tw_native_types(n);
-    if (why)
-        return why;
     if (tw_shape_elements(y) == y->dim[y->rank - 1])
         return "a single output pixel: its bands are channels, which the library does not cut";
     return tw_native_bands(n, &lists, n->node->in[1]->shape.dim);
@@ -91,4 +89,38 @@ const tw_native tw_native_cmsis_nn_depthwise_3x3_s8 = {
     TW_CMSIS_NN_HEAD(depthwise_3x3_s8),
     .can = can_3x3,
     .prepare = prepare,
+};
+
+/* ---- int16 ---- */
+
+static const char *can_s16(const tw_native_node *n)
+{
+    const tw_shape *y = &n->node->out[0]->shape;
+    const char *why = fits_plain(n);
+    if (why)
+        return why;
+    if (!tw_cmsis_nn_is_wide(n))
+        return "a bias of 32 bits";
+    if (y->dim[y->rank - 1] % 4 != 0)
+        return "channels are no multiple of 4: the library reads as many tables";
+    if (taps_of(n->node) >= TW_CMSIS_NN_DEPTHWISE_TAPS)
+        return "a kernel of 512 taps or more";
+    if (tw_cmsis_nn_depthwise_s16_scratch(y->dim[y->rank - 1], taps_of(n->node), n->cpus) ==
+        UINT32_MAX)
+        return "a kernel of more than 2 GB";
+    why = tw_cmsis_nn_sums_fit(n, TW_WEIGHTS_BY_TAP);
+    return why ? why : tw_cmsis_nn_slow(n, TW_CMSIS_NN_PLAIN);
+}
+
+static uint32_t scratch_s16(const tw_native_node *n, const tw_native_band *band)
+{
+    const tw_shape *y = &n->node->out[0]->shape;
+    (void)band;
+    return tw_cmsis_nn_depthwise_s16_scratch(y->dim[y->rank - 1], taps_of(n->node), n->cpus);
+}
+
+const tw_native tw_native_cmsis_nn_depthwise_s16 = {
+    TW_CMSIS_NN_HEAD(depthwise_s16),
+    .can = can_s16,
+    .scratch = scratch_s16,
 };

@@ -17,4 +17,16 @@ static inline uint32_t tw_cmsis_nn_depthwise_scratch(int64_t channels, int64_t t
     return bytes > INT32_MAX ? UINT32_MAX : (uint32_t)bytes;
 }
 
+/* The same of int16, of fewer taps than this: four pixels' on MVE, and what is read behind them. */
+enum { TW_CMSIS_NN_DEPTHWISE_TAPS = 512 };
+
+static inline uint32_t tw_cmsis_nn_depthwise_s16_scratch(int64_t channels, int64_t taps,
+                                                         uint32_t cpus)
+{
+    const int64_t mve = (cpus & TW_CMSIS_NN_MVE) ? 8 * channels * taps + 8 : 0;
+    const int64_t dsp = (cpus & TW_CMSIS_NN_DSP) ? 2 * channels * taps : 0;
+    const int64_t bytes = mve > dsp ? mve : dsp;
+    return bytes > INT32_MAX ? UINT32_MAX : (uint32_t)bytes;
+}
+
 #endif

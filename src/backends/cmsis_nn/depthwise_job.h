@@ -3,7 +3,7 @@
 #define TW_BACKENDS_CMSIS_NN_DEPTHWISE_JOB_H
 
 #include "backends/cmsis_nn/depthwise.h"
-#include "backends/cmsis_nn/image.h"
+#include "backends/cmsis_nn/windows.h"
 #include "ops/depthwise_job.h"
 
 /* One of the library's functions, which all take the same. */

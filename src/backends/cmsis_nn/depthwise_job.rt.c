@@ -40,13 +40,7 @@ static tw_status read_arguments(const tw_call *call, tw_arguments *job)
     if (job->image.out.c != outputs)
         return TW_E_SCHEDULE; /* the library has no bands of channels */
     job->context = tw_cmsis_nn_context(call);
-    job->params.input_offset = -call->in[0].tensor->zero_point;
-    job->params.output_offset = call->out[0].tensor->zero_point;
-    job->params.ch_mult = outputs / job->image.in.c;
-    job->params.stride = tw_cmsis_nn_tile(window.axis[0].stride, window.axis[1].stride);
-    job->params.dilation = tw_cmsis_nn_tile(window.axis[0].dilation, window.axis[1].dilation);
-    job->params.padding = job->image.padding;
-    job->params.activation = tw_cmsis_nn_activation(call);
+    job->params = tw_cmsis_nn_depthwise_params(call, &window, &job->image);
     job->scales = tw_cmsis_nn_scales(call, 0);
     job->filter = tw_cmsis_nn_dims(1, window.axis[0].kernel, window.axis[1].kernel, outputs);
     job->bias_dims = tw_cmsis_nn_dims(1, 1, 1, outputs);
@@ -69,8 +63,7 @@ tw_status tw_cmsis_nn_depthwise_run(const tw_call *call, tw_cmsis_nn_depthwise_f
         status = tw_cmsis_nn_status(function(&job.context, &job.params, &job.scales, &image->in,
                                              image->x, &job.filter, job.weights, &job.bias_dims,
                                              job.bias, &image->out, image->y));
-        image->x += (ptrdiff_t)image->in.h * image->in.w * image->in.c;
-        image->y += (ptrdiff_t)image->out.h * image->out.w * image->out.c;
+        tw_cmsis_nn_next_image(image, 1);
     }
     return status;
 }

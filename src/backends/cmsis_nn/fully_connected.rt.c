@@ -13,6 +13,8 @@ static tw_status run(const tw_call *call)
     const tw_status status = tw_cmsis_nn_connected_read(call, &job);
     if (status != TW_OK || job.rows.outputs < 1)
         return status;
+    if (tw_cmsis_nn_connected_is_product(&job))
+        return tw_cmsis_nn_connected_product(call, &job);
     scale.multiplier = *tw_cmsis_nn_table(call, TW_BLOB_MULTIPLIER, job.rows.first);
     scale.shift = *tw_cmsis_nn_table(call, TW_BLOB_SHIFT, job.rows.first);
     return tw_cmsis_nn_status(arm_fully_connected_s8(

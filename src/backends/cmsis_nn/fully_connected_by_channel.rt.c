@@ -13,8 +13,10 @@ static tw_status run(const tw_call *call)
     tw_cmsis_nn_connected job;
     cmsis_nn_per_channel_quant_params scales;
     const tw_status status = tw_cmsis_nn_connected_read(call, &job);
-    if (status != TW_OK)
+    if (status != TW_OK || job.rows.outputs < 1)
         return status;
+    if (tw_cmsis_nn_connected_is_product(&job))
+        return tw_cmsis_nn_connected_product(call, &job);
     scales = tw_cmsis_nn_scales(call, job.rows.first);
     return tw_cmsis_nn_status(arm_fully_connected_per_channel_s8(
         &job.sums, &job.params, &scales, &job.input, job.rows.x, &job.filter, job.weights,

@@ -22,12 +22,29 @@ static inline cmsis_nn_per_channel_quant_params tw_cmsis_nn_scales(const tw_call
 
 /* The same with the library's structures. */
 typedef struct tw_cmsis_nn_image {
-    const int8_t *x;
+    const int8_t *x; /* or int16 */
     int8_t *y;
     cmsis_nn_dims in, out;
     cmsis_nn_tile padding;
     int32_t channel;
 } tw_cmsis_nn_image;
+
+static inline const int16_t *tw_cmsis_nn_in_s16(const tw_cmsis_nn_image *image)
+{
+    return (const int16_t *)(const void *)image->x;
+}
+
+static inline int16_t *tw_cmsis_nn_out_s16(const tw_cmsis_nn_image *image)
+{
+    return (int16_t *)(void *)image->y;
+}
+
+/* To the next image of a batch; `bytes` of an element. */
+static inline void tw_cmsis_nn_next_image(tw_cmsis_nn_image *image, ptrdiff_t bytes)
+{
+    image->x += (ptrdiff_t)image->in.h * image->in.w * image->in.c * bytes;
+    image->y += (ptrdiff_t)image->out.h * image->out.w * image->out.c * bytes;
+}
 
 static inline tw_status tw_cmsis_nn_window(const tw_call *call, const tw_window_spans *window,
                                            tw_cmsis_nn_image *image)

@@ -4,11 +4,11 @@
 #include "backends/cmsis_nn/matmul.h"
 #include "ops/matmul_job.h"
 
-typedef struct tw_cmsis_nn_product {
+typedef struct tw_cmsis_nn_matmul {
     tw_matmul_job job; /* first: what tw_matmul_run fills in */
     const tw_call *call;
     tw_status *status;
-} tw_cmsis_nn_product;
+} tw_cmsis_nn_matmul;
 
 static tw_status check(const tw_call *call, uint64_t *work)
 {
@@ -30,7 +30,7 @@ static tw_status check(const tw_call *call, uint64_t *work)
 
 static void visit(const void *of, const tw_matrix_part *part)
 {
-    const tw_cmsis_nn_product *p = (const tw_cmsis_nn_product *)of;
+    const tw_cmsis_nn_matmul *p = (const tw_cmsis_nn_matmul *)of;
     const tw_call *call = p->call;
     const int32_t depth = p->job.product.depth, columns = p->job.columns;
     const cmsis_nn_context context = tw_cmsis_nn_context(call);
@@ -56,7 +56,7 @@ static void visit(const void *of, const tw_matrix_part *part)
 
 static tw_status run(const tw_call *call)
 {
-    tw_cmsis_nn_product p;
+    tw_cmsis_nn_matmul p;
     tw_status inner = TW_OK, status;
     p.call = call;
     p.status = &inner;

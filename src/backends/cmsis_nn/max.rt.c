@@ -4,7 +4,7 @@
 
 static tw_status check(const tw_call *call, uint64_t *work)
 {
-    return tw_native_binary_check(call, work) ? TW_OK : TW_E_CHECK;
+    return tw_native_binary_check(call, TW_S8, work) ? TW_OK : TW_E_CHECK;
 }
 
 static tw_status span(const tw_span *s)

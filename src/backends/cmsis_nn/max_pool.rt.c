@@ -3,7 +3,7 @@
 
 static tw_status check(const tw_call *call, uint64_t *work)
 {
-    return tw_cmsis_nn_pool_check(call, work) ? TW_OK : TW_E_CHECK;
+    return tw_cmsis_nn_pool_check(call, TW_S8, work) ? TW_OK : TW_E_CHECK;
 }
 
 static tw_status run(const tw_call *call)

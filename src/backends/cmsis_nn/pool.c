@@ -9,14 +9,11 @@ static const char *can(const tw_native_node *n)
     const tw_pool_attributes *a = n->node->attributes;
     const tw_window_lists lists = TW_WINDOW_LISTS(a);
     const tw_shape *y = &n->node->out[0]->shape;
-    const char *why = tw_native_types(n);
-    if (why)
-        return why;
     if (n->portable->blob_count != 0)
         return "input and output have different scales";
     if (tw_shape_elements(y) == y->dim[y->rank - 1])
         return "a single output pixel: its bands are channels, which the library does not cut";
-    why = tw_native_bands(n, &lists, a->kernel.v);
+    const char *why = tw_native_bands(n, &lists, a->kernel.v);
     why = why ? why : tw_native_touch(n, &lists, a->kernel.v);
     return why ? why : tw_cmsis_nn_slow(n, TW_CMSIS_NN_PLAIN);
 }
@@ -47,5 +44,16 @@ const tw_native tw_native_cmsis_nn_average_pool_s8 = {
 
 const tw_native tw_native_cmsis_nn_max_pool_s8 = {
     TW_CMSIS_NN_HEAD(max_pool_s8),
+    .can = can,
+};
+
+const tw_native tw_native_cmsis_nn_average_pool_s16 = {
+    TW_CMSIS_NN_HEAD(average_pool_s16),
+    .can = can_average,
+    .scratch = average_scratch,
+};
+
+const tw_native tw_native_cmsis_nn_max_pool_s16 = {
+    TW_CMSIS_NN_HEAD(max_pool_s16),
     .can = can,
 };

@@ -13,7 +13,9 @@ typedef struct tw_cmsis_nn_pool {
     tw_cmsis_nn_image image;
 } tw_cmsis_nn_pool;
 
-int tw_cmsis_nn_pool_check(const tw_call *call, uint64_t *work);
+/* dtype: TW_S8 or TW_S16. */
+int tw_cmsis_nn_pool_check(const tw_call *call, uint32_t dtype, uint64_t *work);
+int tw_cmsis_nn_average_check(const tw_call *call, uint32_t dtype, uint64_t *work);
 tw_status tw_cmsis_nn_pool_read(const tw_call *call, tw_cmsis_nn_pool *job);
 
 #endif

@@ -9,9 +9,6 @@ static const char *can(const tw_native_node *n)
     const tw_reduce_mean_attributes *a = n->node->attributes;
     const tw_shape *x = &n->node->in[0]->shape;
     tw_reduction r;
-    const char *why = tw_native_types(n);
-    if (why)
-        return why;
     if (n->portable->blob_count != 0 || a->rounding != TW_MEAN_HALF_AWAY)
         return "the mean is no average pooling: other rounding, or other scales";
     if (x->rank != 4 || x->dim[0] != 1 ||

@@ -13,7 +13,8 @@ static tw_status check(const tw_call *call, uint64_t *work)
     const tw_tensor *x;
     int i;
     if (tw_k_reduce_mean_s8.check(call, work) != TW_OK || call->attribute_bytes != sizeof *a ||
-        call->blob_count != 0 || a->rounding != TW_MEAN_HALF_AWAY || !tw_native_bounded(call))
+        call->blob_count != 0 || a->rounding != TW_MEAN_HALF_AWAY ||
+        !tw_native_bounded(call, TW_S8))
         return TW_E_CHECK;
     x = call->in[0].tensor;
     if (x->rank != 4 || x->dim[0] != 1 || !tw_is_dense(x) || !tw_is_dense(call->out[0].tensor) ||

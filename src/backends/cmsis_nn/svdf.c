@@ -18,9 +18,6 @@ static uint64_t bytes_of(const tw_native_node *n)
 static const char *can(const tw_native_node *n)
 {
     const tw_svdf_attributes *a = n->node->attributes;
-    const char *why = tw_native_types(n);
-    if (why)
-        return why;
     if (n->node->in[STATE]->quant.zero_point[0] != 0)
         return "the memory's zero point is not 0";
     if (a->rank > INT16_MAX || tw_shape_elements(&n->node->in[FEATURE]->shape) == 0 ||

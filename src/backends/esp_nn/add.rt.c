@@ -4,7 +4,8 @@
 
 static tw_status check(const tw_call *call, uint64_t *work)
 {
-    return tw_native_binary_check(call, work) && tw_native_binary_scales(call)->out_shift <= 0
+    return tw_native_binary_check(call, TW_S8, work) &&
+                   tw_native_binary_scales(call)->out_shift <= 0
                ? TW_OK
                : TW_E_CHECK;
 }

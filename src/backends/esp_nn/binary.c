@@ -9,9 +9,6 @@
 static const char *can(const tw_native_node *n)
 {
     const tw_node *node = n->node;
-    const char *why = tw_native_types(n);
-    if (why)
-        return why;
     for (int i = 0; i < 2; i++)
         if (!tw_shape_equal(&node->in[i]->shape, &node->out[0]->shape))
             return "an operand is broadcast";

@@ -5,9 +5,6 @@
 static const char *can(const tw_native_node *n)
 {
     const tw_shape *w = &n->node->in[1]->shape, *x = &n->node->in[0]->shape;
-    const char *why = tw_native_types(n);
-    if (why)
-        return why;
     if (w->dim[0] < 1 || w->dim[1] < 1)
         return "an extent of 0";
     if (n->node->in[1]->quant.zero_point[0] != 0)

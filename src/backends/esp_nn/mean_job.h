@@ -18,7 +18,7 @@ static inline int tw_esp_nn_mean_check(const tw_call *call, int32_t rounding, ui
     const tw_tensor *x;
     int i;
     if (tw_k_reduce_mean_s8.check(call, work) != TW_OK || call->attribute_bytes != sizeof *a ||
-        call->blob_count != tables || a->rounding != rounding || !tw_native_bounded(call))
+        call->blob_count != tables || a->rounding != rounding || !tw_native_bounded(call, TW_S8))
         return 0;
     x = call->in[0].tensor;
     if (x->rank != 4 || x->dim[0] != 1 || !tw_is_dense(x) || !tw_is_dense(call->out[0].tensor) ||

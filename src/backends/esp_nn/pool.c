@@ -8,16 +8,13 @@ static const char *can(const tw_native_node *n)
     const tw_pool_attributes *a = n->node->attributes;
     const tw_window_lists lists = TW_WINDOW_LISTS(a);
     const tw_shape *y = &n->node->out[0]->shape;
-    const char *why = tw_native_types(n);
-    if (why)
-        return why;
     if (n->portable->blob_count != 0)
         return "input and output have different scales";
     if (tw_shape_elements(y) == y->dim[y->rank - 1])
         return "a single output pixel: its bands are channels, which the library does not cut";
     if (y->dim[y->rank - 1] % 8 != 0)
         return "channels are no multiple of 8";
-    why = tw_native_bands(n, &lists, a->kernel.v);
+    const char *why = tw_native_bands(n, &lists, a->kernel.v);
     return why ? why : tw_native_touch(n, &lists, a->kernel.v);
 }
 

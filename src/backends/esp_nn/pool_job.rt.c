@@ -20,7 +20,7 @@ int tw_esp_nn_pool_check(const tw_call *call, uint64_t *work)
     const tw_tensor *x;
     if (tw_pool_check(call, TW_S8, work) != TW_OK || call->blob_count != 0 ||
         !read_window(call, &window) || !tw_native_window_check(call, &window) ||
-        !tw_native_windows_touch(&window) || !tw_native_bounded(call))
+        !tw_native_windows_touch(&window) || !tw_native_bounded(call, TW_S8))
         return 0;
     x = call->in[0].tensor;
     return x->dim[x->rank - 1] % 8 == 0;

@@ -8,9 +8,6 @@ static const char *can(const tw_native_node *n)
 {
     const tw_shape *x = &n->node->in[0]->shape;
     tw_reduction r;
-    const char *why = tw_native_types(n);
-    if (why)
-        return why;
     if (x->rank != 4 || x->dim[0] != 1 ||
         !tw_reduce_resolve(n->node->attributes, x->rank, x->dim, &r) || r.mask != 6)
         return "the mean is not over rows and columns of one image";

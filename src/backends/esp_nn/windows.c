@@ -37,8 +37,7 @@ static const char *fits(const tw_native_node *n, const tw_window_lists *lists,
 {
     tw_esp_nn_whole whole;
     tw_esp_nn_window window;
-    const char *why = tw_native_types(n);
-    why = why ? why : tw_native_bands(n, lists, kernel);
+    const char *why = tw_native_bands(n, lists, kernel);
     if (why)
         return why;
     tw_esp_nn_whole_of(n, &whole);

@@ -78,6 +78,19 @@ arm_cmsis_nn_status arm_convolve_1x1_s8(TW_CMSIS_NN_CONV_ARGUMENTS,
 arm_cmsis_nn_status arm_convolve_1x1_s8_fast(TW_CMSIS_NN_CONV_ARGUMENTS,
                                              const cmsis_nn_dims *output_dims, int8_t *output);
 
+typedef struct {
+    const void *data;
+    const bool is_int32_bias; /* else int64 */
+} cmsis_nn_bias_data;
+
+arm_cmsis_nn_status arm_convolve_s16(const cmsis_nn_context *context,
+                                     const cmsis_nn_conv_params *params,
+                                     const cmsis_nn_per_channel_quant_params *scales,
+                                     const cmsis_nn_dims *input_dims, const int16_t *input,
+                                     const cmsis_nn_dims *filter_dims, const int8_t *filter,
+                                     const cmsis_nn_dims *bias_dims, const cmsis_nn_bias_data *bias,
+                                     const cmsis_nn_dims *output_dims, int16_t *output);
+
 #define TW_CMSIS_NN_DEPTHWISE_ARGUMENTS                                                            \
     const cmsis_nn_context *context, const cmsis_nn_dw_conv_params *params,                        \
         const cmsis_nn_per_channel_quant_params *scales, const cmsis_nn_dims *input_dims,          \
@@ -87,6 +100,16 @@ arm_cmsis_nn_status arm_convolve_1x1_s8_fast(TW_CMSIS_NN_CONV_ARGUMENTS,
 
 arm_cmsis_nn_status arm_depthwise_conv_s8_opt(TW_CMSIS_NN_DEPTHWISE_ARGUMENTS);
 arm_cmsis_nn_status arm_depthwise_conv_3x3_s8(TW_CMSIS_NN_DEPTHWISE_ARGUMENTS);
+
+#define TW_CMSIS_NN_DEPTHWISE_S16_ARGUMENTS                                                        \
+    const cmsis_nn_context *context, const cmsis_nn_dw_conv_params *params,                        \
+        const cmsis_nn_per_channel_quant_params *scales, const cmsis_nn_dims *input_dims,          \
+        const int16_t *input, const cmsis_nn_dims *filter_dims, const int8_t *filter,              \
+        const cmsis_nn_dims *bias_dims, const int64_t *bias, const cmsis_nn_dims *output_dims,     \
+        int16_t *output
+
+arm_cmsis_nn_status arm_depthwise_conv_s16(TW_CMSIS_NN_DEPTHWISE_S16_ARGUMENTS);
+arm_cmsis_nn_status arm_depthwise_conv_fast_s16(TW_CMSIS_NN_DEPTHWISE_S16_ARGUMENTS);
 
 #define TW_CMSIS_NN_CONNECTED_ARGUMENTS                                                            \
     const cmsis_nn_dims *input_dims, const int8_t *input, const cmsis_nn_dims *filter_dims,        \
@@ -101,6 +124,14 @@ arm_cmsis_nn_status arm_fully_connected_per_channel_s8(
     const cmsis_nn_context *context, const cmsis_nn_fc_params *params,
     const cmsis_nn_per_channel_quant_params *scales, TW_CMSIS_NN_CONNECTED_ARGUMENTS);
 
+arm_cmsis_nn_status arm_fully_connected_s16(const cmsis_nn_context *context,
+                                            const cmsis_nn_fc_params *params,
+                                            const cmsis_nn_per_tensor_quant_params *scale,
+                                            const cmsis_nn_dims *input_dims, const int16_t *input,
+                                            const cmsis_nn_dims *filter_dims, const int8_t *filter,
+                                            const cmsis_nn_dims *bias_dims, const int64_t *bias,
+                                            const cmsis_nn_dims *output_dims, int16_t *output);
+
 #define TW_CMSIS_NN_POOL_ARGUMENTS                                                                 \
     const cmsis_nn_context *context, const cmsis_nn_pool_params *params,                           \
         const cmsis_nn_dims *input_dims, const int8_t *input, const cmsis_nn_dims *filter_dims,    \
@@ -108,6 +139,14 @@ arm_cmsis_nn_status arm_fully_connected_per_channel_s8(
 
 arm_cmsis_nn_status arm_avgpool_s8(TW_CMSIS_NN_POOL_ARGUMENTS);
 arm_cmsis_nn_status arm_max_pool_s8(TW_CMSIS_NN_POOL_ARGUMENTS);
+
+#define TW_CMSIS_NN_POOL_S16_ARGUMENTS                                                             \
+    const cmsis_nn_context *context, const cmsis_nn_pool_params *params,                           \
+        const cmsis_nn_dims *input_dims, const int16_t *input, const cmsis_nn_dims *filter_dims,   \
+        const cmsis_nn_dims *output_dims, int16_t *output
+
+arm_cmsis_nn_status arm_avgpool_s16(TW_CMSIS_NN_POOL_S16_ARGUMENTS);
+arm_cmsis_nn_status arm_max_pool_s16(TW_CMSIS_NN_POOL_S16_ARGUMENTS);
 
 arm_cmsis_nn_status arm_elementwise_add_s8(const int8_t *a, const int8_t *b, int32_t a_offset,
                                            int32_t a_multiplier, int32_t a_shift, int32_t b_offset,
@@ -119,6 +158,17 @@ arm_cmsis_nn_status arm_elementwise_mul_s8(const int8_t *a, const int8_t *b, int
                                            int32_t b_offset, int8_t *output, int32_t offset,
                                            int32_t multiplier, int32_t shift, int32_t least,
                                            int32_t most, int32_t count);
+
+arm_cmsis_nn_status arm_elementwise_add_s16(const int16_t *a, const int16_t *b, int32_t a_offset,
+                                            int32_t a_multiplier, int32_t a_shift, int32_t b_offset,
+                                            int32_t b_multiplier, int32_t b_shift,
+                                            int32_t left_shift, int16_t *output, int32_t offset,
+                                            int32_t multiplier, int32_t shift, int32_t least,
+                                            int32_t most, int32_t count);
+arm_cmsis_nn_status arm_elementwise_mul_s16(const int16_t *a, const int16_t *b, int32_t a_offset,
+                                            int32_t b_offset, int16_t *output, int32_t offset,
+                                            int32_t multiplier, int32_t shift, int32_t least,
+                                            int32_t most, int32_t count);
 
 #define TW_CMSIS_NN_PAIR_ARGUMENTS                                                                 \
     const cmsis_nn_context *context, const int8_t *a, const cmsis_nn_dims *a_dims,                 \
@@ -148,6 +198,12 @@ arm_cmsis_nn_status arm_batch_matmul_s8(const cmsis_nn_context *context,
                                         const cmsis_nn_dims *a_dims, const int8_t *a,
                                         const cmsis_nn_dims *b_dims, const int8_t *b,
                                         const cmsis_nn_dims *output_dims, int8_t *output);
+arm_cmsis_nn_status arm_batch_matmul_s16(const cmsis_nn_context *context,
+                                         const cmsis_nn_bmm_params *params,
+                                         const cmsis_nn_per_tensor_quant_params *scale,
+                                         const cmsis_nn_dims *a_dims, const int16_t *a,
+                                         const cmsis_nn_dims *b_dims, const int16_t *b,
+                                         const cmsis_nn_dims *output_dims, int16_t *output);
 arm_cmsis_nn_status arm_softmax_s16(const int16_t *input, int32_t rows, int32_t row_size,
                                     int32_t multiplier, int32_t shift,
                                     const cmsis_nn_softmax_lut_s16 *tables, int16_t *output);
