@@ -49,10 +49,10 @@ static tw_status run(const tw_call *call)
                               w->dim[w->rank - 1]);
     bias_dims = tw_cmsis_nn_dims(1, 1, 1, image.out.c);
     {
-        const cmsis_nn_bias_data bias = {
-            tables.bias ? (const void *)(tables.bias + image.channel)
-                        : (const void *)(tables.wide_bias + image.channel),
-            tables.bias != NULL};
+        const cmsis_nn_bias_data bias = {tables.bias
+                                             ? (const void *)(tables.bias + image.channel)
+                                             : (const void *)(tables.wide_bias + image.channel),
+                                         tables.bias != NULL};
         return tw_cmsis_nn_status(arm_convolve_s16(
             &context, &params, &scales, &image.in, tw_cmsis_nn_in_s16(&image), &filter,
             (const int8_t *)call->in[1].data + (ptrdiff_t)image.channel * w->stride[0], &bias_dims,

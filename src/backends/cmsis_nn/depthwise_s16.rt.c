@@ -30,9 +30,8 @@ static tw_status check(const tw_call *call, uint64_t *work)
         return TW_E_CHECK;
     tw_channels_s16_of(call, &tables);
     return tables.wide_bias && taps < TW_CMSIS_NN_DEPTHWISE_TAPS &&
-                   call->scratch_bytes >=
-                       tw_cmsis_nn_depthwise_s16_scratch(y->dim[y->rank - 1], taps,
-                                                         TW_CMSIS_NN_HERE)
+                   call->scratch_bytes >= tw_cmsis_nn_depthwise_s16_scratch(y->dim[y->rank - 1],
+                                                                            taps, TW_CMSIS_NN_HERE)
                ? TW_OK
                : TW_E_CHECK;
 }
@@ -58,16 +57,15 @@ static tw_status run(const tw_call *call)
     tw_channels_s16_of(call, &tables);
     params = tw_cmsis_nn_depthwise_params(call, &window, &image);
     scales = tw_cmsis_nn_scales(call, 0);
-    filter =
-        tw_cmsis_nn_dims(1, window.axis[0].kernel, window.axis[1].kernel, image.out.c);
+    filter = tw_cmsis_nn_dims(1, window.axis[0].kernel, window.axis[1].kernel, image.out.c);
     bias = tw_cmsis_nn_dims(1, 1, 1, image.out.c);
     images = image.in.n; /* one at a time, as the functions for int8 */
     image.in.n = image.out.n = 1;
     for (; images > 0 && status == TW_OK; images--) {
-        status = tw_cmsis_nn_status(DEPTHWISE(
-            &context, &params, &scales, &image.in, tw_cmsis_nn_in_s16(&image), &filter,
-            (const int8_t *)call->in[1].data, &bias, tables.wide_bias, &image.out,
-            tw_cmsis_nn_out_s16(&image)));
+        status = tw_cmsis_nn_status(
+            DEPTHWISE(&context, &params, &scales, &image.in, tw_cmsis_nn_in_s16(&image), &filter,
+                      (const int8_t *)call->in[1].data, &bias, tables.wide_bias, &image.out,
+                      tw_cmsis_nn_out_s16(&image)));
         tw_cmsis_nn_next_image(&image, 2);
     }
     return status;

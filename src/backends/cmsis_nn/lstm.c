@@ -16,8 +16,9 @@ static const char *can(const tw_native_node *n)
     const tw_shape *w = &n->node->in[1]->shape;
     if (w->dim[1] < 1 || w->dim[2] < 1)
         return "an extent of 0";
-    return tw_cmsis_nn_lstm_scratch(outputs_of(n), 1) <= INT32_MAX ? tw_cmsis_nn_slow(n, TW_CMSIS_NN_PLAIN)
-                                                                   : "gates of more than 2 GB";
+    return tw_cmsis_nn_lstm_scratch(outputs_of(n), 1) <= INT32_MAX
+               ? tw_cmsis_nn_slow(n, TW_CMSIS_NN_PLAIN)
+               : "gates of more than 2 GB";
 }
 
 /* The library adds int16's products up in 32 bits, MVE's with the bias. */
@@ -32,7 +33,8 @@ static const char *can_s16(const tw_native_node *n)
             const tw_value *w = n->node->in[operand];
             const tw_lstm_rescale *scale = operand == 1 ? &s->x[g] : &s->h[g];
             const int64_t most =
-                tw_cmsis_nn_row_reach((const int8_t *)w->data + r * w->shape.dim[2], w->shape.dim[2]) +
+                tw_cmsis_nn_row_reach((const int8_t *)w->data + r * w->shape.dim[2],
+                                      w->shape.dim[2]) +
                 (operand == 1 ? (int64_t)llabs(bias[r]) : 0);
             if (most > INT32_MAX ||
                 tw_cmsis_nn_rescaled_reach(most, scale->multiplier, scale->shift) >= INT32_MAX / 2)

@@ -7,7 +7,8 @@
 
 static inline uint64_t tw_cmsis_nn_lstm_scratch(int32_t outputs, int wide)
 {
-    const uint64_t values = ((uint64_t)(uint32_t)outputs * (TW_LSTM_GATES + 2) * 2 + 15u) / 16u * 16u;
+    const uint64_t values =
+        ((uint64_t)(uint32_t)outputs * (TW_LSTM_GATES + 2) * 2 + 15u) / 16u * 16u;
     return values + (wide ? (uint64_t)(uint32_t)outputs * 8u : 0);
 }
 

@@ -7,8 +7,8 @@
 
 static tw_status check(const tw_call *call, int wide, uint64_t *work)
 {
-    if (tw_lstm_integer_check(call, wide, work) != TW_OK ||
-        call->out[0].tensor->dim[2] < 1 || call->in[0].tensor->dim[2] < 1 ||
+    if (tw_lstm_integer_check(call, wide, work) != TW_OK || call->out[0].tensor->dim[2] < 1 ||
+        call->in[0].tensor->dim[2] < 1 ||
         call->scratch_bytes < tw_cmsis_nn_lstm_scratch(call->out[0].tensor->dim[2], wide))
         return TW_E_CHECK;
     return TW_OK;
@@ -47,8 +47,8 @@ static void parts_s16(const tw_lstm_job *job, const int16_t *x, const int16_t *h
     const tw_call *call = job->call;
     const tw_lstm_scales *s = tw_lstm_scales_of(call);
     const int32_t n = job->outputs;
-    const int64_t *zeros =
-        (const int64_t *)(const void *)((const char *)call->scratch + tw_cmsis_nn_lstm_scratch(n, 0));
+    const int64_t *zeros = (const int64_t *)(const void *)((const char *)call->scratch +
+                                                           tw_cmsis_nn_lstm_scratch(n, 0));
     (void)arm_nn_vec_mat_mul_result_acc_s16(
         x, (const int8_t *)call->in[1].data + (ptrdiff_t)g * n * job->inputs,
         (const int64_t *)call->blobs[TW_LSTM_BLOB_BIAS].data + (ptrdiff_t)g * n, a,
@@ -82,8 +82,8 @@ static void step_s8(const tw_lstm_job *job, const void *x, const void *h, int16_
     const int32_t zero = job->y->tensor->zero_point;
     int32_t k;
     for (k = 0; k < job->outputs; k++, gates += TW_LSTM_GATES)
-        ((int8_t *)y)[k] = (int8_t)tw_clamp_s32(
-            tw_lstm_result_of(job->call, gates, &c[k]) + zero, INT8_MIN, INT8_MAX);
+        ((int8_t *)y)[k] = (int8_t)tw_clamp_s32(tw_lstm_result_of(job->call, gates, &c[k]) + zero,
+                                                INT8_MIN, INT8_MAX);
 }
 
 static void step_s16(const tw_lstm_job *job, const void *x, const void *h, int16_t *c, void *y)

@@ -21,7 +21,8 @@ const char *tw_cmsis_nn_sums_fit(const tw_native_node *n, tw_weight_order order)
     const tw_lowering *l = n->portable;
     const tw_shape *w = &n->node->in[1]->shape;
     const int8_t *weights = n->node->in[1]->data;
-    const int32_t *multiplier = l->blob[TW_BLOB_MULTIPLIER].data, *shift = l->blob[TW_BLOB_SHIFT].data;
+    const int32_t *multiplier = l->blob[TW_BLOB_MULTIPLIER].data,
+                  *shift = l->blob[TW_BLOB_SHIFT].data;
     const int64_t channels = (int64_t)(l->blob[TW_BLOB_MULTIPLIER].bytes / 4u);
     const int64_t taps = tw_shape_elements(w) / channels;
     const bool wide = tw_cmsis_nn_is_wide(n);
@@ -45,9 +46,11 @@ const char *tw_cmsis_nn_sums_fit(const tw_native_node *n, tw_weight_order order)
 const char *tw_cmsis_nn_products_fit(const tw_native_node *n, int32_t depth)
 {
     const tw_lowering *l = n->portable;
-    const int32_t *multiplier = l->blob[TW_BLOB_MULTIPLIER].data, *shift = l->blob[TW_BLOB_SHIFT].data;
+    const int32_t *multiplier = l->blob[TW_BLOB_MULTIPLIER].data,
+                  *shift = l->blob[TW_BLOB_SHIFT].data;
     const int64_t most = ((int64_t)1 << 30) * depth;
-    return most < (int64_t)1 << 47 && tw_cmsis_nn_rescaled_reach(most, *multiplier, *shift) < INT32_MAX
+    return most < (int64_t)1 << 47 &&
+                   tw_cmsis_nn_rescaled_reach(most, *multiplier, *shift) < INT32_MAX
                ? NULL
                : "sums that may exceed 32 bits";
 }

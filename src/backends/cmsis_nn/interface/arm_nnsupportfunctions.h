@@ -10,13 +10,10 @@ extern "C" {
 #endif
 
 /* output[i] += rescaled(bias[i] + sum over k of filter[i][k] * input[k]), cut to 16 bits. */
-arm_cmsis_nn_status arm_nn_vec_mat_mul_result_acc_s8_s16(const int8_t *input, const int8_t *filter,
-                                                         const int32_t *bias, int16_t *output,
-                                                         const int32_t multiplier,
-                                                         const int32_t shift, const int32_t depth,
-                                                         const int32_t outputs,
-                                                         const int32_t batches,
-                                                         const int32_t batch_offset);
+arm_cmsis_nn_status arm_nn_vec_mat_mul_result_acc_s8_s16(
+    const int8_t *input, const int8_t *filter, const int32_t *bias, int16_t *output,
+    const int32_t multiplier, const int32_t shift, const int32_t depth, const int32_t outputs,
+    const int32_t batches, const int32_t batch_offset);
 arm_cmsis_nn_status arm_nn_vec_mat_mul_result_acc_s16(const int16_t *input, const int8_t *filter,
                                                       const int64_t *bias, int16_t *output,
                                                       const int32_t multiplier, const int32_t shift,
