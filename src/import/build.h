@@ -147,8 +147,10 @@ tw_value *tw_build_gather(tw_builder *b, tw_value *x, tw_value *indices, int axi
 
 /* The same elements under another quantisation (count 0: none). */
 tw_value *tw_build_with_quant(tw_builder *b, tw_value *x, tw_quant quant);
-/* f32 to integers: out = saturate(round_half_even(x / scale) + zero_point). */
-tw_value *tw_build_quantize(tw_builder *b, tw_value *x, tw_dtype dtype, tw_quant quant);
+/* f32 to integers: out = saturate(round(x / scale) + zero_point), halves by the word `rounding` of
+ * Quantize. */
+tw_value *tw_build_quantize(tw_builder *b, tw_value *x, tw_dtype dtype, tw_quant quant,
+                            const char *rounding);
 
 /* A weight rearranged: a transpose, then (dim not null) a reshape to `rank` extents that keeps the
  * quantised axis last or whole. Where the weight is a Dequantize of a constant, the constant is

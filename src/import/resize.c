@@ -89,6 +89,7 @@ tw_value *tw_resizing_build(tw_builder *b, tw_value *x, const tw_resizing *r)
                                    tw_set_word("mode", r->mode),
                                    tw_set_word("coordinates", r->coordinates),
                                    tw_set_word("rounding", r->rounding),
+                                   tw_set_int("tflite", r->tflite),
                                    tw_set_int("antialias", r->antialias),
                                    tw_set_int("exclude_outside", r->exclude_outside),
                                    tw_set_float("cubic", r->cubic),

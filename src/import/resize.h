@@ -13,6 +13,7 @@ typedef struct tw_resizing {
     float begin[TW_MAX_RANK], end[TW_MAX_RANK];
     const char *mode, *coordinates, *rounding;
     bool antialias, exclude_outside;
+    bool tflite; /* places as TensorFlow Lite computes them */
     float cubic, extrapolation;
 } tw_resizing;
 

@@ -12,7 +12,9 @@
 
 #define TW_QUANTIZE_ATTRIBUTES(A, T)                                                               \
     A(T, DTYPE, dtype, TW_S8, 1, 13, "type of the result: s8, u8, s16, u16 or s32")                \
-    A(T, ENUM, rounding, 0, 0, 1, "half_even|half_away: of halves, as ONNX or as TFLite does")
+    A(T, ENUM, rounding, 0, 0, 2,                                                                  \
+      "half_even|half_away|tflite: of halves, as ONNX or as TFLite does; tflite: an integer "      \
+      "operator that is made of the step in front, too, rounds as TFLite's does")
 TW_ATTRIBUTE_STRUCT(quantize, TW_QUANTIZE_ATTRIBUTES);
 
 enum { TW_ROUND_HALF_EVEN = 0, TW_ROUND_HALF_AWAY = 1 };

@@ -37,6 +37,7 @@ typedef struct tw_vocabulary {
     const tw_foreign_row *rows;
     int count;
     bool any_case; /* names are told apart by their letters only, not by capitals */
+    const char *rounding; /* of the Quantize that makes integers of a result */
 } tw_vocabulary;
 
 /* By position; null behind the last. By name; null when nobody has it. */

@@ -34,9 +34,9 @@ static const tw_foreign_row tigris[] = {
 #define TABLE(rows) rows, (int)(sizeof rows / sizeof *rows)
 
 static const tw_vocabulary vocabularies[] = {
-    {"mobilint", TABLE(mobilint), false},
-    {"qti_aisw", TABLE(qti_aisw), true},
-    {"tigris", TABLE(tigris), false},
+    {"mobilint", TABLE(mobilint), false, "half_even"},
+    {"qti_aisw", TABLE(qti_aisw), true, "half_even"},
+    {"tigris", TABLE(tigris), false, "tflite"},
 };
 enum { VOCABULARIES = sizeof vocabularies / sizeof *vocabularies };
 

@@ -212,7 +212,8 @@ tw_value *tw_onnx_quantized(tw_onnx_node *n, tw_value *y, tw_dtype dtype, tw_onn
     if (y && by.narrow && by.narrow->format)
         return codes_quantized(n, y, &by);
     if (y && is_stored(dtype) && !by.narrow && is_known(n, &by))
-        return make_quant(n, &by, &quant) ? tw_build_quantize(n->b, y, dtype, quant) : NULL;
+        return make_quant(n, &by, &quant) ? tw_build_quantize(n->b, y, dtype, quant, "half_even")
+                                          : NULL;
     if (!y || !range_of(n, dtype, by.narrow, &low, &high))
         return NULL;
     /* Rounded before the zero point is added, which is exact. */

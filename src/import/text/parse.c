@@ -322,7 +322,8 @@ static bool refuse_vocabulary(tw_text_parser *parser, const tw_draft *draft, siz
 
 /* The value under the name that the text gives it, with the scales that the text wants. A value that
  * has a name in the text already gets a second through Identity. */
-static tw_value *named_result(tw_text_parser *parser, const tw_draft *draft, int i, tw_value *value)
+static tw_value *named_result(tw_text_parser *parser, const tw_draft *draft, int i, tw_value *value,
+                              const char *rounding)
 {
     tw_builder *b = &parser->builder;
     if (!value) {
@@ -332,7 +333,7 @@ static tw_value *named_result(tw_text_parser *parser, const tw_draft *draft, int
     }
     const tw_quant *quant = &draft->quant[i];
     if (draft->typed[i] && quant->count && value->shape.dtype == TW_F32)
-        value = tw_build_quantize(b, value, draft->type[i].dtype, *quant);
+        value = tw_build_quantize(b, value, draft->type[i].dtype, *quant, rounding);
     else if (value->is_input || value->is_state || value->data ||
              tw_map_get(&parser->values, value->name) == value)
         value = tw_build1(b, "Identity", value, NULL);
@@ -384,7 +385,7 @@ static bool parse_foreign(tw_text_parser *parser, tw_draft *draft, const char *d
     for (int i = 0; i < draft->out_count; i++) {
         if (!draft->out_name[i])
             continue;
-        tw_value *value = named_result(parser, draft, i, out[i]);
+        tw_value *value = named_result(parser, draft, i, out[i], vocabulary->rounding);
         if (!value || !check_type(parser, draft, i, value))
             return fail_node(parser, draft);
         tw_map_put(lexer->arena, &parser->values, value->name, value);

@@ -134,6 +134,12 @@ bool tw_tigris_l2_pool(tw_foreign_node *n)
     return tw_foreign_result(n, tw_build1(n->b, "Sqrt", mean, NULL));
 }
 
+/* TensorFlow Lite knows these three, and no scale but the ratio of the extents. */
+static bool has_tflite_places(const char *coordinates)
+{
+    return tw_is_word(coordinates, "half_pixel asymmetric align_corners");
+}
+
 bool tw_tigris_resize(tw_foreign_node *n)
 {
     const tw_foreign_list size = tw_foreign_ints(n, "size");
@@ -148,6 +154,7 @@ bool tw_tigris_resize(tw_foreign_node *n)
     r.coordinates = tw_foreign_text(n, "coordinates");
     if (nearest)
         r.rounding = tw_foreign_text(n, "rounding");
+    r.tflite = !nearest && size.count > 0 && has_tflite_places(r.coordinates);
     if (!tw_is_word(r.coordinates, TW_RESIZING_COORDINATES))
         return TW_FOREIGN_FAIL(n, "the attribute coordinates is '%.40s'; possible are: %s",
                                r.coordinates, TW_RESIZING_COORDINATES);
