@@ -59,6 +59,17 @@ class Cases:
         if "s8" in kinds:
             self.add_s8(op, inputs, function, attributes, weights, what, ulp, by_axis)
 
+    def write_slots(self, op, what, operands, outputs, attributes):
+        """Operands by position, None for one that is absent."""
+        names = [None if x is None else f"%{c}" for c, x in zip("abcdefghi", operands)]
+        lines = [f'case "{self.name(op, what, "f32")}" oracle "{self.oracle}" rtol 1e-5 atol 1e-5', 'graph "g" {']
+        lines += [f"  input  {name} : {twir.type_of(x)}" for name, x in zip(names, operands) if name]
+        results = [(f"%y{i or ''}", np.asarray(y, np.float32)) for i, y in enumerate(outputs)]
+        lines.append(f"  {', '.join(f'{name} : {twir.type_of(y)}' for name, y in results)} = {self.system}.{op} ({', '.join(name or '_' for name in names)}) {{{', '.join(f'{k}={twir.written(v)}' for k, v in attributes.items())}}}")
+        lines += [f"  output {name}" for name, _ in results] + ["}"]
+        lines += [f"feed   {name} = {twir.data(x)}" for name, x in zip(names, operands) if name]
+        self.file.parts.append("\n".join(lines + [f"expect {name} = {twir.data(y)}" for name, y in results]) + "\n")
+
     def add_s8(self, op, inputs, function, attributes, weights, what, ulp, by_axis):
         labels = "abcdefghi" if len(inputs) > 1 else "x"
         quants, feeds, reals, constants, values = {}, [], [], {}, []

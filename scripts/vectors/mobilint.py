@@ -487,6 +487,79 @@ expect %k = {twir.data(constant)}
 """)
 
 
+# --- what the document shows, and what is left of the attributes --------------------------------------------------------------------
+
+
+def documents(cases):
+    """The worked examples as printed, with the readings' corrections. Of the large ones a few rows or channels, in the same proportions."""
+    x = uniform(1, 1, 5, 6)
+    for order, view, axes, back in ((1, (1, 5, 3, 2), (0, 3, 1, 2), (0, 2, 3, 1)), (0, (1, 5, 2, 3), None, None)):
+        scale, bias = uniform(3), uniform(3)
+
+        def grouped(x, s, b, v=view, a=axes, r=back):
+            y = x.reshape(v)
+            y = normalised(y.transpose(a) if a else y, (1, 2), 1e-3) * s + b
+            return (y.transpose(r) if r else y).reshape(x.shape)
+        cases.add("InstanceNormalization", [x], grouped, {"num_groups": 2, "group_order": order, "epsilon": 0.001}, {"scale": scale, "bias": bias}, what=f"the document's, order {order}", tolerance="rtol 1e-4 atol 1e-5")
+    for order in (0, 1):
+        def view(x, o=order):
+            return x.reshape(1, 2, 3, 4, 2).transpose((0, 1, 3, 2, 4) if o == 0 else (0, 3, 1, 2, 4)).reshape(1, 8, 3, 2)
+
+        def revert(x, o=order):
+            return (x.reshape(1, 2, 4, 3, 2).transpose(0, 1, 3, 2, 4) if o == 0 else x.reshape(1, 4, 2, 3, 2).transpose(0, 2, 3, 1, 4)).reshape(1, 2, 3, 8)
+        cases.add("HeaderView", [uniform(1, 2, 3, 8)], view, {"num_heads": 4, "batch_order": order}, what=f"the document's, order {order}", ulp=0)
+        cases.add("HeaderViewRevert", [uniform(1, 8, 3, 2)], revert, {"num_heads": 4, "batch_order": order}, what=f"the document's, order {order}", ulp=0)
+    # 192 by 192 in 16 patches of 12, one channel of 64: here 16 by 12 patches of 3 by 2.
+    image = uniform(1, 48, 24, 1)
+    for order, f in ((0, lambda x: x.reshape(1, 16, 3, 12, 2, 1).transpose(0, 1, 3, 2, 4, 5).reshape(1, 192, 6, 1)), (1, lambda x: x.reshape(1, 16, 3, 12, 2, 1).transpose(0, 2, 4, 1, 3, 5).reshape(1, 6, 192, 1))):
+        cases.add("OrderedPatchify", [image], f, {"h_kernel": 3, "w_kernel": 2, "order": order}, what=f"the document's, order {order}", ulp=0)
+    # The readings' case that is not square: 24 by 30 with kernel (4, 10) is undone by order 2 with (10, 3).
+    y = image[:, :24, :15].reshape(1, 24, 15, 1)
+    y = np.concatenate([y, y + 1], 2)
+    patches = y.reshape(1, 6, 4, 3, 10, 1).transpose(0, 2, 4, 1, 3, 5).reshape(1, 40, 18, 1)
+    cases.add("OrderedPatchify", [patches], lambda _, y=y: y.astype(np.float64), {"h_kernel": 10, "w_kernel": 3, "order": 2}, what="order 2, not square", kinds="f32")
+    # 8 heads against 32, the second operand transposed; fewer tokens and channels than 52 and 64.
+    cases.add("MatMul", [uniform(1, 8, 3, 2), uniform(1, 32, 2, 3)], lambda a, b: np.matmul(np.tile(a, (1, 4, 1, 1)), b), {"repeat": [0, 4]}, what="the document's")
+
+
+def rest(cases):
+    x = uniform(1, 7, 8, 2)
+    for kind, begin, end in (("max", (1, 2), (0, 1)), ("avg", (0, 1), (1, 2))):
+        def f(x, kind=kind, b=begin, e=end):
+            v = windows(x, (2, 3), (1, 2), (3, 2), b, e, -np.inf if kind == "max" else 0.0)
+            return v.max((3, 4)) if kind == "max" else v.sum((3, 4)) / windows(np.ones_like(x), (2, 3), (1, 2), (3, 2), b, e, 0.0).sum((3, 4))
+        cases.add("Pooling", [x], f, {"pool_type": kind, "pad_mode": "notset", **window_attributes((2, 3), (1, 2), (3, 2), begin, end)}, what=f"{kind}, dilation both ways")
+    cases.add("Reshape", [uniform(1, 2, 3, 4)], lambda x: x.reshape(2, 12), {"new_shape": [2, 12], "allowzero": 1}, what="allowzero", ulp=0)
+    w, b = uniform(3, 3, 2, 2, low=-1, high=1), uniform(3)
+    cases.add("TransposeConvolution", [uniform(1, 4, 3, 2)], lambda x, w, b: transpose_convolve(x, w, b, (2, 1), (1, 2), (1, 0), (0, 1), (0, 0), 1),
+              {"in_channels": 2, "out_channels": 3, "group_number": 1, **window_attributes((3, 2), (2, 1), (1, 2), (1, 0), (0, 1)), "padding_list": [1, 0, 0, 1]}, {"weight": w, "bias": b}, what="padding_list", by_axis=["weight"])
+    for op, out, groups, kernel, stride, dilation, begin, end in (("Convolution", 4, 1, (2, 3), (3, 2), (2, 3), (3, 1), (2, 0)), ("GroupConvolution", 6, 2, (3, 2), (2, 3), (2, 2), (2, 3), (1, 2)),
+                                                                  ("DepthwiseConvolution", 8, 4, (2, 3), (3, 2), (1, 2), (0, 3), (2, 1))):
+        w, b = uniform(out, *kernel, 4 // groups, low=-1, high=1), uniform(out)
+        cases.add(op, [uniform(1, 8, 9, 4)], lambda x, w, b, s=stride, d=dilation, p=begin, q=end, g=groups: convolve(x, w, b, s, d, p, q, g),
+                  {"in_channels": 4, "out_channels": out, "group_number": groups, **window_attributes(kernel, stride, dilation, begin, end)}, {"weight": w, "bias": b}, what="every number its own", by_axis=["weight"])
+    for mode in ("same_upper", "same_lower", "valid"):
+        begin, end = {"same_upper": ((0, 0), (1, 1)), "same_lower": ((1, 1), (0, 0)), "valid": ((0, 0), (0, 0))}[mode]
+        cases.add("Pooling", [uniform(1, 6, 4, 2)], lambda x, b=begin, e=end: windows(x, (2, 2), (1, 1), (1, 1), b, e, 0.0).sum((3, 4)) / windows(np.ones_like(x), (2, 2), (1, 1), (1, 1), b, e, 0.0).sum((3, 4)),
+                  {"pool_type": "average", "pad_mode": mode, "h_kernel": 2, "w_kernel": 2, "h_stride": 1, "w_stride": 1, **({"north_padding": 0, "south_padding": 0, "west_padding": 0, "east_padding": 0} if mode == "valid" else {})}, what=f"average, {mode}")
+    wired(cases)
+
+
+def wired(cases):
+    """Every set of operands that input_mask can name, and every result that output_mask can, of each layer; the document's "ihc" among them."""
+    steps, batch, inputs, size = 3, 2, 2, 2
+    for kind, gates, letters in (("LSTM", 4, "shc"), ("GRU", 3, "sh"), ("RNN", 1, "sh")):
+        for pick in range(1 << len(letters)):
+            mask = "i" + "".join(c for k, c in enumerate(letters) if pick >> k & 1)
+            weights = {"W": uniform(1, gates * size, inputs, low=-1, high=1), "R": uniform(1, gates * size, size, low=-1, high=1)}
+            x, held = uniform(steps, batch, inputs), {c: np.int32([3, 1]) if c == "s" else uniform(1, batch, size) for c in mask[1:]}
+            outs = layer(kind, 1, x.astype(np.float64), {k: w.astype(np.float64) for k, w in weights.items()}, held.get("s"), held.get("h"), held.get("c"), False, False, False)
+            names = {"hidden_state_name": "h", "subgraph": "", **({"cell_state_name": "c"} if kind == "LSTM" else {})}
+            for output in ("o", "h", "c" if kind == "LSTM" else "oh")[:3 if mask == "i" or mask == "ihc" else 1]:
+                cases.add(f"Stateful{kind}Wrapper", [x, *held.values()], lambda *_, y=outs[:3 if kind == "LSTM" else 2]: list(y), {"input_mask": mask, "hidden_size": size, **names, "output_mask": output}, weights, what=f"wired {mask}, {output}", kinds="f32")
+            cases.add(kind, [x, *held.values()], lambda *_, y=outs[0]: y, {"input_mask": mask, "hidden_size": size, f"{kind.lower()}_group": "", "output_mask": "o"}, weights, what=f"wired {mask}", kinds="f32")
+
+
 def main():
     files = []
     cases = Cases("mobilint", "mobilint.py")
@@ -500,7 +573,7 @@ def main():
     padding(cases)
     cases.file.write(f"{FOLDER}/image.txt")
     files.append(cases.file)
-    for name, parts in (("norm", (normalisations, reductions)), ("move", (moves, constants, resizing)), ("recurrent", (recurrences,)), ("attention", (attention,))):
+    for name, parts in (("norm", (normalisations, reductions)), ("move", (moves, constants, resizing)), ("recurrent", (recurrences,)), ("attention", (attention,)), ("rest", (documents, rest))):
         cases = Cases("mobilint", "mobilint.py")
         for part in parts:
             part(cases)

@@ -88,9 +88,27 @@ def recurrences(cases):
             cases.add(op, operands, lambda *_, y=outs[:3 if kind == "LSTM" else 2]: list(y), attributes, what=what, kinds="f32")
 
 
+def slots(cases):
+    """Each input slot that may be left out, alone; each attribute alone; every result."""
+    steps, batch, inputs, size = 3, 2, 2, 2
+    for op, kind, gates, names in (("StatefulGru", "GRU", 3, ("B", "sequence_lens", "initial_h", "reset")), ("StatefulLstm", "LSTM", 4, ("B", "sequence_lens", "initial_h", "initial_c", "P", "reset"))):
+        option = "linear_before_reset" if kind == "GRU" else "input_forget"
+        held = {"B": uniform(1, 2 * gates * size, low=-1, high=1), "sequence_lens": np.int32([3, 1]), "initial_h": uniform(1, batch, size), "initial_c": uniform(1, batch, size),
+                "P": uniform(1, 3 * size, low=-1, high=1), "reset": np.array(True)}
+        x, w, r = uniform(steps, batch, inputs), uniform(1, gates * size, inputs, low=-1, high=1), uniform(1, gates * size, size, low=-1, high=1)
+        for what, wired, attributes in [(f"{name} alone", (name,), {}) for name in names] + [("clip alone", (), {"clip": 0.3}), ("reverse alone", (), {"direction": "reverse"}), (f"{option} alone", ("B",), {option: 1})]:
+            given = {k: v.astype(np.float64) for k, v in held.items() if k in wired and k in ("B", "P")}
+            outs = layer(kind, 1, x.astype(np.float64), {"W": w.astype(np.float64), "R": r.astype(np.float64), **given}, held["sequence_lens"] if "sequence_lens" in wired else None, held["initial_h"] if "initial_h" in wired else None,
+                         held["initial_c"] if "initial_c" in wired else None, "direction" in attributes, option in attributes, False, attributes.get("clip"), option in attributes)
+            operands = [x, w, r] + [held[name] if name in wired else None for name in names]
+            while operands[-1] is None:
+                operands.pop()
+            cases.write_slots(op, what, operands, outs[:3 if kind == "LSTM" else 2], {"hidden_size": size, **attributes})
+
+
 def main():
     files = []
-    for name, part in (("buffer", buffers), ("softmax", masks), ("recurrent", recurrences)):
+    for name, part in (("buffer", buffers), ("softmax", masks), ("recurrent", recurrences), ("slots", slots)):
         cases = Cases("qti_aisw", "qti_aisw.py")
         part(cases)
         cases.file.write(f"{FOLDER}/{name}.txt")
