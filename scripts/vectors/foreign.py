@@ -92,13 +92,3 @@ class Cases:
             out = stored(y, quant)
         self.file.foreign(self.name(op, what, "s8"), self.oracle, f"{self.system}.{op}", feeds, out, attributes, constants, quants, quant,
                           f"ulp {ulp}" if ulp else "")
-
-
-def write_nodes(files, system, script):
-    """The ONNX nodes of all files of a vocabulary, sorted by name."""
-    nodes = {}
-    for file in files:
-        for op, text in file.nodes.items():
-            nodes.setdefault(op, text)
-    with open(f"tests/data/vocabulary-nodes/{system}.txt", "w", encoding="ascii") as out:
-        out.write(f"# Made by scripts/vectors/{script}.\n\n" + "\n".join(nodes[op] for op in sorted(nodes)))

@@ -2,7 +2,7 @@
 """src/import/foreign/qti_aisw/*.txt: the first call of each block operator, by its definition, in double precision."""
 import numpy as np
 
-from foreign import Cases, uniform, write_nodes
+from foreign import Cases, uniform
 from recurrence import layer
 
 FOLDER = "src/import/foreign/qti_aisw"
@@ -107,13 +107,10 @@ def slots(cases):
 
 
 def main():
-    files = []
     for name, part in (("buffer", buffers), ("softmax", masks), ("recurrent", recurrences), ("slots", slots)):
         cases = Cases("qti_aisw", "qti_aisw.py")
         part(cases)
         cases.file.write(f"{FOLDER}/{name}.txt")
-        files.append(cases.file)
-    write_nodes(files, "qti_aisw", "qti_aisw.py")
 
 
 main()

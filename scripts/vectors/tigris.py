@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import twir
-from foreign import ORACLE, Cases, grid, random, real, stored, uniform, write_nodes
+from foreign import ORACLE, Cases, grid, random, real, stored, uniform
 from windows import convolve, transpose_convolve, windows
 
 FOLDER = "src/import/foreign/tigris"
@@ -150,7 +150,6 @@ def layer(cases, op, x, w, b, f, attributes, what, axis=0):
     stored_w = np.clip(np.rint(w / along), -127, 127).astype(np.int8)
     q, quant = stored(x, grid(x)), grid(x)
     operands = [("x", x), ("w", w)] + ([] if b is None else [("b", b)])
-    cases.file.node(cases.name(op, what, "node"), f"tigris.{op}", operands, [y.astype(np.float32)], attributes, {}, ("w", "b"))
     y8 = f(real(q, quant), stored_w * along.astype(np.float64), *([] if b is None else [b.astype(np.float64)]))
     out = grid(y8)
     for kind, feed, weight, want, xq, wq, yq, tolerance in (("f32", x, w, y.astype(np.float32), None, None, None, "rtol 1e-5 atol 1e-5"),
@@ -217,7 +216,6 @@ def constant_operands(cases, op, x, arrays, f, attributes):
     y, y8 = f(x.astype(np.float64), *doubles), f(real(q, quant), *doubles)
     text = ", ".join(f"{k}={twir.written(v)}" for k, v in attributes.items())
     names = [f"c{i}" for i in range(len(arrays))]
-    cases.file.node(cases.name(op, "", "node"), f"tigris.{op}", [("x", x), *zip(names, arrays)], [y.astype(np.float32)], attributes, {}, names)
     for kind, feed, want, xq, yq, tolerance in (("f32", x, y.astype(np.float32), None, None, "rtol 1e-4 atol 1e-5"), ("s8", q, stored(y8, grid(y8)), quant, grid(y8), "ulp 1")):
         lines = [f'case "{cases.name(op, f"{len(arrays)} constants", kind)}" oracle "{ORACLE}" {tolerance}', 'graph "g" {', f"  input  %x : {twir.type_of(feed, xq)}"]
         lines += [f"  const  %c{i} : {twir.type_of(a)} = {twir.data(a)}" for i, a in enumerate(arrays)]
@@ -277,14 +275,11 @@ def update(cases):
 
 
 def main():
-    files = []
     for name, parts in (("elementwise", (unary, binary, constants)), ("layer", (layers, pools)), ("reduce", (reductions, norms)), ("move", (moves,))):
         cases = Cases("tigris", "tigris.py")
         for part in parts:
             part(cases)
         cases.file.write(f"{FOLDER}/{name}.txt")
-        files.append(cases.file)
-    write_nodes(files, "tigris", "tigris.py")
 
 
 main()

@@ -53,13 +53,6 @@ def written(value):
     return "true" if value is True else "false" if value is False else repr(value)
 
 
-def onnx_attribute(value):
-    if isinstance(value, (list, tuple)):
-        kind = "S" if value and isinstance(value[0], str) else "F" if value and isinstance(value[0], float) else ""
-        return kind + ",".join(str(v) for v in value) if kind else "[" + ",".join(str(v) for v in value) + "]"
-    return ("s" if isinstance(value, str) else "f" if isinstance(value, float) else "i") + (value if isinstance(value, str) else str(value if isinstance(value, float) else int(value)))
-
-
 def type_of(array, quant=None):
     array = np.asarray(array)
     text = f"{NAMES[array.dtype.name]}[{','.join(str(d) for d in array.shape)}]"
@@ -72,7 +65,7 @@ class File:
     """Collects cases; writes them behind a line that names the script."""
 
     def __init__(self, script):
-        self.parts, self.nodes = [f"# Made by scripts/vectors/{script}.\n"], {}
+        self.parts = [f"# Made by scripts/vectors/{script}.\n"]
 
     def case(self, name, oracle, op, inputs, expected, attributes=None, quants=None, out_quant=None,
              tolerance="", constants=(), clamp=None):
@@ -100,11 +93,9 @@ class File:
         self.parts.append("\n".join(lines) + "\n")
 
     def foreign(self, name, oracle, op, inputs, expected, attributes=None, weights=None, quants=None, out_quant=None, tolerance=""):
-        """An operator of another vocabulary, as a case here and, the first of its name in float, as an ONNX node for `nodes`. inputs: (name, array) pairs; expected: an array or a list of them. attributes: numbers,
+        """An operator of another vocabulary. inputs: (name, array) pairs; expected: an array or a list of them. attributes: numbers,
         texts and lists; weights: arrays (or pairs of an array and its Quant...) that become constants, named by attributes."""
         quants, outputs = quants or {}, expected if isinstance(expected, list) else [expected]
-        if not quants and not out_quant and not any(isinstance(w, tuple) for w in (weights or {}).values()):
-            self.node(name, op, inputs, outputs, attributes or {}, weights or {})
         lines = [f'case "{name}" oracle "{oracle}"{" " + tolerance if tolerance else ""}', 'graph "g" {']
         lines += [f"  input  %{label} : {type_of(array, quants.get(label))}" for label, array in inputs]
         text = [f"{k}={written(v)}" for k, v in (attributes or {}).items()]
@@ -120,19 +111,6 @@ class File:
         lines += [f"feed   %{label} = {data(array)}" for label, array in inputs]
         lines += [f"expect {r} = {data(y)}" for r, y in zip(results, outputs)]
         self.parts.append("\n".join(lines) + "\n")
-
-    def node(self, title, op, inputs, outputs, attributes, weights, constants=()):
-        """The same as a node of an ONNX model, in the form of tests/support/onnx_case.h. constants: names of inputs that stand in the model."""
-        if op in self.nodes:
-            return
-        domain, kind = op.split(".")
-        results = [f"y{i or ''}" for i in range(len(outputs))]
-        text = " ".join(f"{k}={onnx_attribute(v)}" for k, v in attributes.items())
-        lines = [f"case {title}", "opset 17", f"node {kind} {domain}:{','.join(label for label, _ in inputs) or '-'} -> {','.join(results)} {text}".rstrip()]
-        for word, pairs in (("attribute", weights.items()), ("const", [p for p in inputs if p[0] in constants]), ("in", [p for p in inputs if p[0] not in constants]),
-                            ("out", zip(results, outputs))):
-            lines += [f"{word} {label} {type_of(array)} = {data(array)[1:-1].replace(',', '')}" for label, array in pairs]
-        self.nodes[op] = "\n".join(lines) + "\nend\n"
 
     def write(self, path):
         with open(path, "w", encoding="ascii") as file:

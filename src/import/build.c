@@ -382,9 +382,9 @@ tw_value *tw_build_with_quant(tw_builder *b, tw_value *x, tw_quant quant)
 tw_value *tw_build_quantize(tw_builder *b, tw_value *x, tw_dtype dtype, tw_quant quant,
                             const char *rounding)
 {
-    tw_node *node = tw_build_node(
-        b, "Quantize", &x, 1,
-        TW_SETTINGS(tw_set_int("dtype", dtype), tw_set_word("rounding", rounding)));
+    tw_node *node =
+        tw_build_node(b, "Quantize", &x, 1,
+                      TW_SETTINGS(tw_set_int("dtype", dtype), tw_set_word("rounding", rounding)));
     if (!node)
         return NULL;
     node->out[0]->quant = quant;

@@ -104,7 +104,7 @@ tw_onnx_case tw_onnx_case_read(tw_arena *arena, char *text)
     char *next = strchr(text, '\n');
     assert_non_null(next);
     *next++ = 0;
-    tw_onnx_case c = {.arena = arena, .title = text};
+    tw_onnx_case c = {.arena = arena, .title = text, .relative = 1e-5, .absolute = 1e-6};
     for (char *line = next; *line; line = next) {
         next = line + strcspn(line, "\n");
         if (*next)
@@ -113,6 +113,9 @@ tw_onnx_case tw_onnx_case_read(tw_arena *arena, char *text)
         assert_non_null(rest);
         if (strncmp(line, "opset ", 6) == 0) {
             c.model = tw_onnx_write(arena, (int)strtol(rest, NULL, 10));
+        } else if (strncmp(line, "slack ", 6) == 0) {
+            c.relative = strtod(rest, &rest);
+            c.absolute = strtod(rest, NULL);
         } else if (strncmp(line, "node ", 5) == 0) {
             read_node(&c, rest + 1);
         } else {

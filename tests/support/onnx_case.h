@@ -14,6 +14,8 @@ typedef struct tw_onnx_case {
     tw_onnx_writer model;
     tw_named in[TW_ONNX_CASE_MOST], out[TW_ONNX_CASE_MOST];
     int in_count, out_count;
+    double relative,
+        absolute; /* that a real result may be off; a line `slack RELATIVE ABSOLUTE` says it */
 } tw_onnx_case;
 
 /* Reads the text of one case, which it cuts up. A text that is none stops the test. */

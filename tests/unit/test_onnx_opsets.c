@@ -10,9 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <dirent.h>
+
+#include "import/foreign/foreign.h"
 #include "import/import.h"
 #include "support/onnx_case.h"
 #include "support/reference.h"
+#include "support/vocabulary_nodes.h"
 
 static int failures;
 
@@ -35,7 +39,7 @@ static void complain(const tw_onnx_case *c, const char *format, ...)
 static double slack(const tw_onnx_case *c, const tw_named *expected, double value)
 {
     bool is_real = expected->shape.dtype == TW_F32 || expected->shape.dtype == TW_F64;
-    return is_real                                            ? 1e-6 + 1e-5 * fabs(value)
+    return is_real ? c->absolute + c->relative * fabs(value)
            : strncmp(c->title, "QLinearAveragePool", 18) == 0 ? 1
                                                               : 0;
 }
@@ -74,6 +78,14 @@ static int counts_of(const tw_graph *graph)
     return counts;
 }
 
+static bool awaits(const tw_graph *graph)
+{
+    for (int i = 0; i < graph->node_count; i++)
+        if (strcmp(graph->nodes[i]->op->name, "Await") == 0)
+            return true;
+    return false;
+}
+
 static void run(tw_onnx_case *c)
 {
     tw_diag diag = {0};
@@ -92,6 +104,8 @@ static void run(tw_onnx_case *c)
         assert_string_equal(graph->inputs[i]->name, c->in[i].name);
         inputs[i] = c->in[i].data;
     }
+    if (awaits(graph)) /* a run may yield nothing: test_vocabularies has it, as a plan */
+        return;
     if (!tw_reference_run(graph, c->arena, inputs, outputs, 0, &diag)) {
         tw_diag_text(&diag, text, sizeof text);
         complain(c, "%s", text);
@@ -103,20 +117,26 @@ static void run(tw_onnx_case *c)
     }
 }
 
+static int run_texts(const tw_onnx_case_texts *texts, const char *from)
+{
+    for (int i = 0; i < texts->count; i++) {
+        tw_arena *arena = tw_arena_new();
+        tw_onnx_case c = tw_onnx_case_read(arena, tw_strdup(arena, texts->text[i]));
+        run(&c);
+        tw_arena_free(arena);
+    }
+    printf("%s: %d models, %d failures\n", from, texts->count, failures);
+    assert_int_equal(failures, 0);
+    return texts->count;
+}
+
 static int run_file(const char *path)
 {
     tw_arena *all = tw_arena_new();
     tw_onnx_case_texts texts = tw_onnx_case_file(all, path);
-    for (int i = 0; i < texts.count; i++) {
-        tw_arena *arena = tw_arena_new();
-        tw_onnx_case c = tw_onnx_case_read(arena, tw_strdup(arena, texts.text[i]));
-        run(&c);
-        tw_arena_free(arena);
-    }
+    const int count = run_texts(&texts, path);
     tw_arena_free(all);
-    printf("%s: %d models, %d failures\n", path, texts.count, failures);
-    assert_int_equal(failures, 0);
-    return texts.count;
+    return count;
 }
 
 static void every_change(void **state)
@@ -149,14 +169,45 @@ static void by_attribute(void **state)
     assert_true(run_file("tests/data/onnx-attributes.txt") >= 174);
 }
 
-/* Operators of the published vocabularies, one a row: the names and attributes are the same as in the
- * text IR, where each has more cases. */
+/* The files of a folder, and which of the vocabulary's rows their cases are of. */
+static void run_folder(const tw_vocabulary *vocabulary, const char *folder, bool *seen)
+{
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        if (!strstr(entry->d_name, ".txt"))
+            continue;
+        tw_arena *arena = tw_arena_new();
+        tw_onnx_case_texts texts = tw_vocabulary_nodes(
+            arena, tw_format(arena, "%s/%s", folder, entry->d_name), vocabulary->name);
+        run_texts(&texts, entry->d_name);
+        for (int i = 0; i < texts.count; i++) {
+            const char *name = tw_strndup(arena, texts.text[i], strcspn(texts.text[i], ","));
+            const tw_foreign_row *row = tw_foreign_find(vocabulary, name);
+            assert_non_null(row);
+            seen[row - vocabulary->rows] = true;
+        }
+        tw_arena_free(arena);
+    }
+    closedir(dir);
+}
+
+/* The published vocabularies' cases as ONNX nodes: the same names, attributes and values as in the text
+ * IR. Every row has one. */
 static void by_vocabulary(void **state)
 {
     (void)state;
-    assert_true(run_file("tests/data/vocabulary-nodes/mobilint.txt") == 81);
-    assert_true(run_file("tests/data/vocabulary-nodes/qti_aisw.txt") >= 4);
-    assert_true(run_file("tests/data/vocabulary-nodes/tigris.txt") == 84);
+    for (int v = 0; tw_vocabulary_at(v); v++) {
+        const tw_vocabulary *vocabulary = tw_vocabulary_at(v);
+        bool seen[200] = {false};
+        char folder[100];
+        assert_true(vocabulary->count <= 200);
+        snprintf(folder, sizeof folder, "src/import/foreign/%s", vocabulary->name);
+        run_folder(vocabulary, folder, seen);
+        for (int i = 0; i < vocabulary->count; i++)
+            if (!seen[i])
+                fail_msg("%s.%s has no case", vocabulary->name, vocabulary->rows[i].name);
+    }
 }
 
 static void by_type(void **state)

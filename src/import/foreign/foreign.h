@@ -36,7 +36,7 @@ typedef struct tw_vocabulary {
     const char *name; /* what stands before the dot in the text IR, and the domain in ONNX */
     const tw_foreign_row *rows;
     int count;
-    bool any_case; /* names are told apart by their letters only, not by capitals */
+    bool any_case;        /* names are told apart by their letters only, not by capitals */
     const char *rounding; /* of the Quantize that makes integers of a result */
 } tw_vocabulary;
 
