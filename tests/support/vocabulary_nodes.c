@@ -147,7 +147,8 @@ static const char *names_of(const tw_translation *t, const char *from, const cha
 {
     const char *names = "";
     for (const char *at = from; at < end; at++) {
-        const size_t n = *at == '%' ? strspn(at + 1, "abcdefghijklmnopqrstuvwxyz_WRBP0123456789") : 0;
+        const size_t n =
+            *at == '%' ? strspn(at + 1, "abcdefghijklmnopqrstuvwxyz_WRBP0123456789") : 0;
         if (n || (*at == '_' && strchr(" (", at[-1])))
             names = tw_format(t->arena, "%s%s%s", names, *names ? "," : "",
                               n ? piece(t, at + 1, n) : "-");
@@ -171,8 +172,8 @@ static void add_node(tw_translation *t, const char *line, const char *call)
     const char *op = call + strlen(t->vocabulary) + 1;
     const char *inputs = names_of(t, open, close);
     add(t, tw_format(t->arena, "node %s %s:%s -> %s",
-                     piece(t, op, (size_t)(open - op) - strspn(open - 1, " ")), t->vocabulary, inputs,
-                     names_of(t, line, call)));
+                     piece(t, op, (size_t)(open - op) - strspn(open - 1, " ")), t->vocabulary,
+                     inputs, names_of(t, line, call)));
     add_attributes(t, close + 1);
     add_operands(t, inputs);
 }
