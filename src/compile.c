@@ -10,6 +10,7 @@
 #include "plan/control.h"
 #include "plan/ends.h"
 #include "plan/schedule.h"
+#include "plan/summed.h"
 #include "stream/stream.h"
 
 static void dump(const tw_compile_options *options, const char *stage, const tw_graph *graph)
@@ -121,7 +122,7 @@ static bool compile(const char *model, const tw_compile_options *options, tw_com
 
     if (!tw_lay_out_bodies(graph, options->loop_limit, diag))
         return false;
-    bool fits = tw_plan(graph, options, &schedule, diag);
+    bool fits = tw_plan_summed(graph, options, &schedule, diag);
     if (!fits && !schedule.smallest_budget)
         return false;
     tw_diag ignored = {0}; /* a plan that does not fit is still written, to report its sizes */

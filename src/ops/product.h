@@ -99,6 +99,9 @@ typedef struct tw_product_s8 {
 } tw_product_s8;
 void tw_product_panel(const tw_product_s8 *job, const tw_panel *panel);
 
+/* The sums of one vector x of p->depth taps, without bias, added to `sum`, of one entry an output. */
+void tw_product_sums(const tw_product_s8 *job, const int8_t *x, uint32_t *sum);
+
 /* Checks that several kernels share. Present, of this type, rank in [least, most], at most INT32_MAX
  * elements; tw_operand_check: also innermost stride 1. */
 int tw_extents_check(const tw_view *view, uint32_t dtype, int least, int most);

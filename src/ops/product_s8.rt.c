@@ -493,3 +493,26 @@ void tw_product_panel(const tw_product_s8 *job, const tw_panel *panel)
                               panel->pixel[q].y + job->y + begin, count);
     }
 }
+
+void tw_product_sums(const tw_product_s8 *job, const int8_t *x, uint32_t *sum)
+{
+    const int32_t taps = job->p->depth;
+    tw_product_s8 part = *job;
+    tw_panel panel;
+    tw_round round;
+    int32_t begin, from, n, k;
+    memset(&panel, 0, sizeof panel);
+    panel.count = panel.pixel[0].rows.last = panel.pixel[0].columns.last = 1;
+    panel.pixel[0].x = x;
+    for (from = 0; from < taps; from += n, part.w += n, part.room -= n) {
+        n = taps - from < TAPS ? taps - from : TAPS;
+        round.total[0] = 0;
+        lay(job, &panel, from, n, &round);
+        for (begin = 0; begin < job->outputs; begin += OUTPUTS) {
+            const int32_t left = job->outputs - begin, count = left < OUTPUTS ? left : OUTPUTS;
+            sum_outputs(&part, &panel, begin, count, 0, n, &round);
+            for (k = 0; k < count; k++)
+                sum[begin + k] += round.sum[0][k] - (uint32_t)job->q->w_zero * round.total[0];
+        }
+    }
+}

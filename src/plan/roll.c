@@ -374,6 +374,16 @@ static int32_t fewest_rows(tw_roll *r, int leader, tw_arena *arena)
     return high;
 }
 
+/* As many rows as lie in the bytes that these are given: rows may be single elements. */
+static int32_t fill_up(const tw_roll_stream *stream, int32_t rows)
+{
+    const int64_t bytes =
+        (stream->row_bytes * rows + TW_PLAN_ALIGN - 1) / TW_PLAN_ALIGN * TW_PLAN_ALIGN;
+    return stream->row_bytes > 0
+               ? (int32_t)tw_min32((int32_t)(bytes / stream->row_bytes), stream->extent)
+               : rows;
+}
+
 bool tw_roll_tighten(tw_roll *r, tw_roll_run *run, tw_arena *arena)
 {
     size_t streams = (size_t)r->stream_count + 1;
@@ -393,6 +403,8 @@ bool tw_roll_tighten(tw_roll *r, tw_roll_run *run, tw_arena *arena)
             return false;
     }
     bool *done = tw_alloc_array(arena, streams, sizeof *done);
+    for (int i = 0; i < r->stream_count; i++) /* what is summed up comes all at once */
+        done[i] = r->streams[i].producer >= 0 && r->steps[r->streams[i].producer].accumulates;
     for (int n = 0; n < r->stream_count; n++) {
         int costly = -1; /* the stream of the widest rows not yet tried */
         for (int i = 0; i < r->stream_count; i++)
@@ -404,7 +416,7 @@ bool tw_roll_tighten(tw_roll *r, tw_roll_run *run, tw_arena *arena)
         done[costly] = true;
         if (r->quick && r->streams[costly].exact)
             continue;
-        set_rows(r, costly, fewest_rows(r, costly, arena));
+        set_rows(r, costly, fill_up(&r->streams[costly], fewest_rows(r, costly, arena)));
     }
     return tw_roll_simulate(r, run, NULL, arena);
 }

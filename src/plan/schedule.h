@@ -128,6 +128,8 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *sc
 
 /* Steps: kernels of all targets, band axes, row maps. */
 bool tw_plan_steps(tw_schedule *schedule, const tw_compile_options *options, tw_diag *diag);
+/* The axis on which the node takes rows of an input one by one and gives its result after the last; -1: it does not. */
+int tw_summed_axis(const tw_node *node);
 /* May a step's only output lie over its input i? */
 static inline bool tw_may_lie_over(const tw_step *step, int i)
 {

@@ -28,12 +28,27 @@ static bool has_rows(const tw_shape *shape, int axis)
     return true;
 }
 
-/* The band axis: the first on which an output, or an input whose rows matter, has more than one
+int tw_summed_axis(const tw_node *node)
+{
+    for (int i = 0; i < node->in_count; i++) {
+        const tw_value *v = node->in[i];
+        for (int axis = 0; v && !v->data && axis < v->shape.rank; axis++)
+            if (v->shape.dim[axis] != 1 && has_rows(&v->shape, axis) &&
+                rows_of(node, i, axis).rows == TW_ROWS_ACCUMULATED)
+                return axis;
+    }
+    return -1;
+}
+
+/* The band axis: that of rows which are summed up; or the first on which an output, or an input whose rows matter, has more than one
  * row. Everything before it then has extent 1. Where there is none: the result's last. */
 static int choose_axis(const tw_node *node)
 {
     const tw_shape *result = &node->out[0]->shape;
     int rank = result->rank > 1 ? result->rank : 1;
+    const int summed = tw_summed_axis(node);
+    if (summed >= 0)
+        return summed;
     for (int i = 1; i < node->out_count; i++)
         if (node->out[i] && node->out[i]->shape.rank > rank)
             rank = node->out[i]->shape.rank;

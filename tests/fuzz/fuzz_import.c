@@ -5,6 +5,7 @@
 #include "import/import.h"
 #include "normalize/normalize.h"
 #include "plan/schedule.h"
+#include "plan/summed.h"
 
 /* Folding takes time with the size of the constants, planning with the number of nodes; the fuzzer looks
  * for crashes. */
@@ -39,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         bool ok = !is_small(graph) || tw_normalize(graph, &options, &diag);
         must_explain(ok, &diag);
         if (ok && is_small(graph))
-            must_explain(tw_plan(graph, &options, &schedule, &diag), &diag);
+            must_explain(tw_plan_summed(graph, &options, &schedule, &diag), &diag);
     }
     tw_arena_free(arena);
     return 0;

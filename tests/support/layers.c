@@ -138,6 +138,36 @@ static int add_excite(tw_layers *m, int x)
     return y;
 }
 
+/* A fully connected layer from one named vector to another. */
+static void add_dense(tw_layers *m, const char *x, int inputs, const char *y, int outputs)
+{
+    const char *dtype = m->s8 ? "s8" : "f32", *quant = m->s8 ? " quant(scale=0.1, zero=-3)" : "";
+    tw_layers_say(m, "  const %%w_%s : %s[%d,%d]%s = random %d %s\n", y, dtype, outputs, inputs,
+                  m->s8 ? " quant(scale=0.02, zero=0)" : "", m->count,
+                  m->s8 ? "-128 128" : "-0.5 0.5");
+    tw_layers_say(m, "  %%%s : %s[1,%d]%s = FullyConnected(%%%s, %%w_%s)%s\n", y, dtype, outputs,
+                  quant, x, y, pick(m, 0, 2) ? "" : " clamp(0, 6)");
+}
+
+/* The map as a vector, a fully connected layer over it, and perhaps two that widen and narrow. Returns the name of the
+ * last. */
+static const char *add_head(tw_layers *m, int x)
+{
+    const int elements = m->h[x] * m->w[x] * m->c[x], outputs = pick(m, 1, 24);
+    tw_layers_say(m, "  %%vector : %s[1,%d]%s = Reshape(%%t%d) {shape=[1,%d]}\n",
+                  m->s8 ? "s8" : "f32", elements, m->s8 ? " quant(scale=0.1, zero=-3)" : "", x,
+                  elements);
+    add_dense(m, "vector", elements, "head", outputs);
+    if (pick(m, 0, 1))
+        return "head";
+    const int wide = pick(m, 16, 400);
+    add_dense(m, "head", outputs, "wide", wide);
+    tw_layers_say(m, "  %%gate : %s[1,%d]%s = Sigmoid(%%wide)\n", m->s8 ? "s8" : "f32", wide,
+                  m->s8 ? " quant(scale=0.1, zero=-3)" : "");
+    add_dense(m, "gate", wide, "last", pick(m, 1, 24));
+    return "last";
+}
+
 void tw_layers_make(tw_layers *m, uint64_t seed)
 {
     m->random = seed * 7919 + 1;
@@ -163,5 +193,8 @@ void tw_layers_make(tw_layers *m, uint64_t seed)
     }
     if (pick(m, 0, 2) == 0 && m->count > 2)
         tw_layers_say(m, "  output %%t%d\n", pick(m, 1, m->count - 1));
-    tw_layers_say(m, "  output %%t%d\n}\n", x);
+    if (pick(m, 0, 4) == 0)
+        tw_layers_say(m, "  output %%%s\n}\n", add_head(m, x));
+    else
+        tw_layers_say(m, "  output %%t%d\n}\n", x);
 }

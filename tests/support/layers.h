@@ -1,5 +1,5 @@
 /* Random networks of layers as text IR: convolutions, pooling, element-wise operators, residual and dense
- * connections, squeeze and excite, new branches; one- and two-dimensional, int8 and float. */
+ * connections, squeeze and excite, new branches, fully connected heads; one- and two-dimensional, int8 and float. */
 #ifndef TW_TESTS_SUPPORT_LAYERS_H
 #define TW_TESTS_SUPPORT_LAYERS_H
 

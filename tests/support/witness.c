@@ -133,8 +133,8 @@ static bool meets(const uint8_t *a, size_t a_bytes, const uint8_t *b, size_t b_b
 static uint8_t *made_of(const tw_tensor *t)
 {
     int last = -1;
-    uint8_t *found = now.made[index_of(t)];
-    for (uint32_t i = 0; !found && i < now.model.tensor_count; i++) {
+    uint8_t *own = now.made[index_of(t)], *found = own;
+    for (uint32_t i = 0; !own && i < now.model.tensor_count; i++) {
         const tw_tensor *other = &now.model.tensors[i];
         if (!now.made[i] || other->region != t->region || other->offset != t->offset ||
             other->window != 0 || tw_tensor_bytes(other) != tw_tensor_bytes(t) ||
