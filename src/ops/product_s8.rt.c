@@ -62,6 +62,28 @@ void tw_channels_of(const tw_call *call, tw_channels *q)
     q->high = call->clamp_high.s32 - q->out_zero;
 }
 
+#ifdef TW_ARM_DSP
+
+/* As tw_channels_store where results are held within all of int8: how many it did. */
+static __attribute__((noinline)) int32_t store_all(const tw_channels *q, int32_t first,
+                                                   const uint32_t *sum, int8_t *y, int32_t n)
+{
+    const int32_t *multiplier = q->multiplier + first, *shift = q->shift + first;
+    const int32_t *bias = q->bias + first;
+    const int32_t rounded_zero = 2 * q->out_zero + 1;
+    int32_t left, down;
+    for (left = n; left > 0; left--) {
+        down = ~*shift++;
+        if (down < 0)
+            break;
+        *y++ = tw_requantize_down_s8((int32_t)((uint32_t)*bias++ + *sum++), *multiplier++, down,
+                                     rounded_zero);
+    }
+    return n - left;
+}
+
+#endif
+
 void tw_channels_store(const tw_channels *q, int32_t first, const uint32_t *sum, uint32_t less,
                        int8_t *y, int32_t n)
 {
@@ -83,6 +105,9 @@ void tw_channels_store(const tw_channels *q, int32_t first, const uint32_t *sum,
                                 tw_load_u32x4(multiplier + k + 4), b),
             low, high, out_zero);
     }
+#elif defined(TW_ARM_DSP)
+    if (less == 0 && low + out_zero == INT8_MIN && high + out_zero == INT8_MAX)
+        k = store_all(q, first, sum, y, n);
 #endif
     for (; k < n; k++) {
         const int32_t v = (int32_t)((uint32_t)bias[k] + sum[k] - less), s = shift[k];
@@ -94,43 +119,57 @@ void tw_channels_store(const tw_channels *q, int32_t first, const uint32_t *sum,
 
 /* ---- taps side by side ---- */
 
-/* Where tap i of a pixel is. With the DSP extension the taps of every four are in the order 0 2 1 3,
- * which is how the bytes of a word of weights come out. */
-static inline int32_t place(int32_t i)
-{
 #ifdef TW_ARM_DSP
-    return (i & ~3) | (i & 1) << 1 | (i >> 1 & 1);
-#else
-    return i;
-#endif
+
+/* They are laid as bytes and spread then, in the order in which the bytes of a word of weights come out:
+ * 0 2 1 3 of every four. */
+typedef int8_t tw_lain;
+
+static void lay_run(tw_lain *to, const int8_t *from, int32_t n)
+{
+    for (; n >= 4; n -= 4, from += 4, to += 4) {
+        const uint32_t v = tw_load_word(from);
+        __builtin_memcpy(to, &v, sizeof v);
+    }
+    while (n-- > 0)
+        *to++ = *from++;
 }
 
-static void fill(int16_t *x, int32_t at, int32_t value, int32_t n)
+static void spread(int16_t *x, const int8_t *from, int32_t n)
+{
+    const int8_t *const end = from + n;
+    for (; from < end; from += 4, x += 4) {
+        const uint32_t v = tw_load_word(from), even = tw_even_bytes(v), odd = tw_odd_bytes(v);
+        int16_t *to = (int16_t *)__builtin_assume_aligned(x, 8);
+        __builtin_memcpy(to, &even, sizeof even);
+        __builtin_memcpy(to + 2, &odd, sizeof odd);
+    }
+}
+
+#else
+
+typedef int16_t tw_lain;
+
+static void lay_run(tw_lain *to, const int8_t *from, int32_t n)
+{
+    int32_t i = 0;
+#ifdef TW_SSE2
+    for (; i + 8 <= n; i += 8) {
+        const tw_s16x8 v = tw_widen_low(tw_load_s8x8(from + i));
+        __builtin_memcpy(to + i, &v, sizeof v);
+    }
+#endif
+    for (; i < n; i++)
+        to[i] = from[i];
+}
+
+#endif
+
+static void fill(tw_lain *to, int32_t value, int32_t n)
 {
     int32_t i;
-    for (i = at; i < at + n; i++)
-        x[place(i)] = (int16_t)value;
-}
-
-static void widen(int16_t *x, int32_t at, const int8_t *from, int32_t n)
-{
-    const int32_t end = at + n;
-#if defined(TW_SSE2)
-    for (; at + 8 <= end; at += 8, from += 8) {
-        const tw_s16x8 v = tw_widen_low(tw_load_s8x8(from));
-        __builtin_memcpy(x + at, &v, sizeof v);
-    }
-#elif defined(TW_ARM_DSP)
-    for (; at < end && (at & 3) != 0; at++)
-        x[place(at)] = *from++;
-    for (; at + 4 <= end; at += 4, from += 4) {
-        const uint32_t v = tw_load_word(from), even = tw_even_bytes(v), odd = tw_odd_bytes(v);
-        __builtin_memcpy(x + at, &even, sizeof even);
-        __builtin_memcpy(x + at + 2, &odd, sizeof odd);
-    }
-#endif
-    for (; at < end; at++)
-        x[place(at)] = *from++;
+    for (i = 0; i < n; i++)
+        to[i] = (tw_lain)value;
 }
 
 static int32_t within(int32_t v, int32_t low, int32_t high)
@@ -138,59 +177,93 @@ static int32_t within(int32_t v, int32_t low, int32_t high)
     return v < low ? low : v > high ? high : v;
 }
 
-/* Taps from .. to - 1 of one row of a kernel, laid from `at` on. first: the row's first tap inside. */
+/* Are a row's taps one run of bytes, all of them inside? */
+static int is_run(const tw_product *p, tw_taps columns)
+{
+    return columns.last - columns.first == p->columns &&
+           (p->columns == 1 || p->x_column == p->depth);
+}
+
+/* Taps from .. to - 1 of one row of a kernel. first: the row's first tap inside. */
 static void lay_row(const tw_product *p, tw_taps columns, const int8_t *first, int32_t from,
-                    int32_t to, int32_t zero, int16_t *x, int32_t at)
+                    int32_t to, int32_t zero, tw_lain *x)
 {
     const int32_t left = columns.first * p->depth, right = columns.last * p->depth;
-    int32_t begin = within(left, from, to), end = within(right, begin, to), n;
-    if (begin > from)
-        fill(x, at, zero, begin - from);
-    if (to > end)
-        fill(x, at + (end - from), zero, to - end);
-    if (p->x_column == p->depth) {
-        widen(x, at + (begin - from), first + (begin - left), end - begin);
-        return;
-    }
-    for (; begin < end; begin += n) {
-        const int32_t column = begin / p->depth, behind = (column + 1) * p->depth;
-        n = (behind < end ? behind : end) - begin;
-        widen(x, at + (begin - from),
-              first + (column - columns.first) * p->x_column + (begin - column * p->depth), n);
+    const int32_t begin = within(left, from, to), end = within(right, begin, to);
+    int32_t at = begin, n;
+    fill(x, zero, begin - from);
+    fill(x + (end - from), zero, to - end);
+    for (; at < end; at += n) {
+        const int32_t column = at / p->depth, behind = (column + 1) * p->depth;
+        n = (p->x_column == p->depth || behind > end ? end : behind) - at;
+        lay_run(x + (at - from),
+                first + (column - columns.first) * p->x_column + (at - column * p->depth), n);
     }
 }
 
 /* Taps from .. from + n - 1 of a kernel, for one pixel. */
 static void lay_pixel(const tw_product_s8 *job, const tw_panel *panel, int32_t pixel, int32_t from,
-                      int32_t n, int16_t *x)
+                      int32_t n, tw_lain *x)
 {
     const tw_product *p = job->p;
     const tw_taps rows = panel->pixel[pixel].rows, columns = panel->pixel[pixel].columns;
     const int8_t *first = panel->pixel[pixel].x + job->x;
     const int32_t row_taps = p->columns * p->depth; /* 0: nor are there any taps to lay */
-    int32_t row = row_taps ? from / row_taps : 0, begin = from - row * row_taps, at = 0, take;
-    for (; at < n; row++, at += take, begin = 0) {
-        take = n - at < row_taps - begin ? n - at : row_taps - begin;
-        if (row >= rows.first && row < rows.last)
-            lay_row(p, columns, first + (row - rows.first) * p->x_row, begin, begin + take,
-                    job->q->in_zero, x, at);
+    const int run = is_run(p, columns);
+    int32_t row = row_taps ? from / row_taps : 0, begin = from - row * row_taps, take;
+    for (; n > 0; row++, x += take, n -= take, begin = 0) {
+        const int8_t *of_row = first + (row - rows.first) * p->x_row;
+        take = n < row_taps - begin ? n : row_taps - begin;
+        if (row < rows.first || row >= rows.last)
+            fill(x, job->q->in_zero, take);
+        else if (run)
+            lay_run(x, of_row + begin, take);
         else
-            fill(x, at, job->q->in_zero, take);
+            lay_row(p, columns, of_row, begin, begin + take, job->q->in_zero, x);
     }
 }
 
-/* Taps from .. from + n - 1 of the whole panel, zeros behind them up to a whole step. */
+#ifdef TW_ARM_DSP
+
+/* Taps from .. from + n - 1 for one pixel, zeros behind them up to `steps`: spread. Those of a row that
+ * is a run are where they are. */
+static void lay_steps(const tw_product_s8 *job, const tw_panel *panel, int32_t pixel, int32_t from,
+                      int32_t n, int32_t steps, int16_t *x)
+{
+    const tw_taps rows = panel->pixel[pixel].rows;
+    const int8_t *taps = panel->pixel[pixel].x + job->x + from;
+    int8_t lain[TAPS];
+    if (n != steps || job->p->rows != 1 || rows.first == rows.last ||
+        !is_run(job->p, panel->pixel[pixel].columns)) {
+        lay_pixel(job, panel, pixel, from, n, lain);
+        fill(lain + n, 0, steps - n);
+        taps = lain;
+    }
+    spread(x, taps, steps);
+}
+
+#else
+
+static void lay_steps(const tw_product_s8 *job, const tw_panel *panel, int32_t pixel, int32_t from,
+                      int32_t n, int32_t steps, int16_t *x)
+{
+    lay_pixel(job, panel, pixel, from, n, x);
+    fill(x + n, 0, steps - n);
+}
+
+#endif
+
+/* Taps from .. from + n - 1 of the whole panel. */
 static void lay(const tw_product_s8 *job, const tw_panel *panel, int32_t from, int32_t n,
                 tw_round *round)
 {
     const int32_t steps = (n + STEP - 1) / STEP * STEP;
     int32_t pixel, i;
     if (panel->count == 3) /* the fourth's sums are not used */
-        fill(round->x[TW_PANEL_PIXELS - 1], 0, 0, steps);
+        memset(round->x[TW_PANEL_PIXELS - 1], 0, (size_t)steps * sizeof(int16_t));
     for (pixel = 0; pixel < panel->count; pixel++) {
         int16_t *x = round->x[pixel];
-        fill(x, n, 0, steps - n);
-        lay_pixel(job, panel, pixel, from, n, x);
+        lay_steps(job, panel, pixel, from, n, steps, x);
         if (job->q->w_zero == 0)
             continue;
         round->total[pixel] = from == 0 ? 0 : round->total[pixel];
@@ -199,19 +272,19 @@ static void lay(const tw_product_s8 *job, const tw_panel *panel, int32_t from, i
     }
 }
 
-/* ---- dot products: sums of outputs o .. o + GROUP - 1 over n taps ---- */
-
-/* What the dot products of a group are given. */
-typedef struct tw_group {
-    const int8_t *w[4];  /* of each output, from the first tap laid on */
-    const int8_t *limit; /* weights end here */
-    int32_t n, o;        /* taps; the first output's place in round->sum */
-    int is_first;        /* of the rounds of taps: begins the sums */
-} tw_group;
+/* ---- dot products: sums of outputs over n taps ---- */
 
 #if defined(TW_SSE2)
 
 enum { GROUP = 4 };
+
+/* Outputs o .. o + GROUP - 1. */
+typedef struct tw_group {
+    const int8_t *w[GROUP]; /* of each output, from the first tap laid on */
+    const int8_t *limit;    /* weights end here */
+    int32_t n, o;           /* taps; the first output's place in round->sum */
+    int is_first;           /* of the rounds of taps: begins the sums */
+} tw_group;
 
 /* The last taps, less than STEP: read as STEP where weights go on that far, since what lies behind
  * meets zeros in x. */
@@ -314,143 +387,6 @@ static void dot(tw_round *round, const tw_group *g, int32_t pixels)
             dot1(round, g, q);
 }
 
-#else
-
-enum { GROUP = 2 };
-
-#ifdef TW_ARM_DSP
-
-/* As above, of four taps. */
-static uint32_t load_rest(const tw_group *g, int32_t k, int32_t whole)
-{
-    const int8_t *w = g->w[k] + whole;
-    uint32_t v = 0;
-    int32_t i;
-    if (g->limit - w >= STEP)
-        return tw_load_word(w);
-    for (i = g->n - whole; i-- > 0;)
-        v = v << 8 | (uint8_t)w[i];
-    return v;
-}
-
-/* Four taps of two outputs. */
-typedef struct tw_word_pair {
-    uint32_t u_even, u_odd, v_even, v_odd;
-} tw_word_pair;
-
-static TW_INLINE tw_word_pair word_pair(uint32_t u, uint32_t v)
-{
-    tw_word_pair w;
-    w.u_even = tw_even_bytes(u);
-    w.u_odd = tw_odd_bytes(u);
-    w.v_even = tw_even_bytes(v);
-    w.v_odd = tw_odd_bytes(v);
-    return w;
-}
-
-static TW_INLINE void step(uint32_t *u_sum, uint32_t *v_sum, const int16_t *x, tw_word_pair w)
-{
-    const uint32_t *taps = (const uint32_t *)__builtin_assume_aligned(x, 8);
-    const uint32_t even = tw_load_word(taps), odd = tw_load_word(taps + 1);
-    *u_sum = tw_add_products(odd, w.u_odd, tw_add_products(even, w.u_even, *u_sum));
-    *v_sum = tw_add_products(odd, w.v_odd, tw_add_products(even, w.v_even, *v_sum));
-}
-
-/* Functions of their own, so that the loops have all registers. */
-static __attribute__((noinline)) void sums_of_one(const tw_round *round, const tw_group *g,
-                                                  uint32_t sum[4])
-{
-    const int32_t whole = g->n & ~(STEP - 1);
-    const int16_t *x = round->x[0], *const end = x + whole;
-    const int8_t *u = g->w[0], *v = g->w[1];
-    uint32_t a = 0, b = 0;
-    for (; x < end; x += STEP, u += STEP, v += STEP)
-        step(&a, &b, x, word_pair(tw_load_word(u), tw_load_word(v)));
-    if (whole < g->n)
-        step(&a, &b, x, word_pair(load_rest(g, 0, whole), load_rest(g, 1, whole)));
-    sum[0] = a;
-    sum[1] = b;
-}
-
-static __attribute__((noinline)) void sums_of_two(const tw_round *round, const tw_group *g,
-                                                  uint32_t sum[4])
-{
-    const int32_t whole = g->n & ~(STEP - 1);
-    const int16_t *x = round->x[0], *const end = x + whole;
-    const int8_t *u = g->w[0], *v = g->w[1];
-    uint32_t a = 0, b = 0, c = 0, d = 0;
-    tw_word_pair w;
-    for (; x < end; x += STEP, u += STEP, v += STEP) {
-        w = word_pair(tw_load_word(u), tw_load_word(v));
-        step(&a, &b, x, w);
-        step(&c, &d, x + TAPS, w);
-    }
-    if (whole < g->n) {
-        w = word_pair(load_rest(g, 0, whole), load_rest(g, 1, whole));
-        step(&a, &b, x, w);
-        step(&c, &d, x + TAPS, w);
-    }
-    sum[0] = a;
-    sum[1] = b;
-    sum[2] = c;
-    sum[3] = d;
-}
-
-#else
-
-static void sums_of_one(const tw_round *round, const tw_group *g, uint32_t sum[4])
-{
-    const int16_t *x = round->x[0];
-    const int8_t *u = g->w[0], *v = g->w[1];
-    const int32_t n = g->n;
-    uint32_t a = 0, b = 0;
-    int32_t i;
-    for (i = 0; i < n; i++) {
-        a += (uint32_t)(x[i] * u[i]);
-        b += (uint32_t)(x[i] * v[i]);
-    }
-    sum[0] = a;
-    sum[1] = b;
-}
-
-static void sums_of_two(const tw_round *round, const tw_group *g, uint32_t sum[4])
-{
-    const int16_t *x = round->x[0];
-    const int8_t *u = g->w[0], *v = g->w[1];
-    const int32_t n = g->n;
-    uint32_t a = 0, b = 0, c = 0, d = 0;
-    int32_t i;
-    for (i = 0; i < n; i++) {
-        const int32_t s = x[i], t = x[i + TAPS];
-        a += (uint32_t)(s * u[i]);
-        b += (uint32_t)(s * v[i]);
-        c += (uint32_t)(t * u[i]);
-        d += (uint32_t)(t * v[i]);
-    }
-    sum[0] = a;
-    sum[1] = b;
-    sum[2] = c;
-    sum[3] = d;
-}
-
-#endif
-
-static void dot(tw_round *round, const tw_group *g, int32_t pixels)
-{
-    uint32_t sum[4];
-    int32_t q;
-    (pixels == 1 ? sums_of_one : sums_of_two)(round, g, sum);
-    for (q = 0; q < pixels; q++) {
-        uint32_t *to = &round->sum[q][g->o];
-        to[0] = sum[2 * q] + (g->is_first ? 0 : to[0]);
-        to[1] = sum[2 * q + 1] + (g->is_first ? 0 : to[1]);
-    }
-}
-
-#endif
-
-/* ---- the panel ---- */
-
 /* Sums of `count` outputs from `begin` on over n taps from `from` on. */
 static void sum_outputs(const tw_product_s8 *job, const tw_panel *panel, int32_t begin,
                         int32_t count, int32_t from, int32_t n, tw_round *round)
@@ -468,6 +404,137 @@ static void sum_outputs(const tw_product_s8 *job, const tw_panel *panel, int32_t
         dot(round, &g, panel->count);
     }
 }
+
+#else
+
+#ifdef TW_ARM_DSP
+
+/* One output of one or two pixels by four taps. */
+static TW_INLINE void step(uint32_t sum[2], const uint32_t taps[4], uint32_t w, const int pixels)
+{
+    const uint32_t even = tw_even_bytes(w), odd = tw_odd_bytes(w);
+    int q;
+    for (q = 0; q < pixels; q++)
+        sum[q] = tw_add_products(taps[2 * q], even, sum[q]);
+    for (q = 0; q < pixels; q++)
+        sum[q] = tw_add_products(taps[2 * q + 1], odd, sum[q]);
+}
+
+/* n: a multiple of STEP. */
+static TW_INLINE void add_taps(uint32_t a[2], uint32_t b[2], const int16_t *x, const int8_t *u,
+                               const int8_t *v, int32_t n, const int pixels)
+{
+    const int16_t *const end = x + n;
+    for (; x < end; x += STEP, u += STEP, v += STEP) {
+        const int16_t *from = (const int16_t *)__builtin_assume_aligned(x, 8);
+        uint32_t taps[4];
+        int q;
+        for (q = 0; q < pixels; q++) {
+            taps[2 * q] = tw_load_word(from + q * TAPS);
+            taps[2 * q + 1] = tw_load_word(from + q * TAPS + 2);
+        }
+        step(a, taps, tw_load_word(u), pixels);
+        __asm__("" : "+r"(v), "+r"(a[0])); /* not before: registers are few */
+        step(b, taps, tw_load_word(v), pixels);
+    }
+}
+
+#else
+
+static TW_INLINE void add_taps(uint32_t a[2], uint32_t b[2], const int16_t *x, const int8_t *u,
+                               const int8_t *v, int32_t n, const int pixels)
+{
+    int32_t i;
+    int q;
+    for (i = 0; i < n; i++)
+        for (q = 0; q < pixels; q++) {
+            a[q] += (uint32_t)(x[i + q * TAPS] * u[i]);
+            b[q] += (uint32_t)(x[i + q * TAPS] * v[i]);
+        }
+}
+
+#endif
+
+/* Pairs of outputs. */
+typedef struct tw_output_pairs {
+    const int8_t *u, *v; /* weights of the first two from the first tap laid on */
+    ptrdiff_t next;      /* to those of the next two */
+    int32_t n, o, count; /* taps; the first output's place in round->sum, outputs */
+    int is_first;        /* of the rounds of taps: begins the sums */
+} tw_output_pairs;
+
+static TW_INLINE void sum_pairs(tw_round *round, const tw_output_pairs *g, const int pixels)
+{
+    const int8_t *u = g->u, *v = g->v;
+    uint32_t *to = &round->sum[0][g->o], *const end = to + g->count;
+    const int32_t n = g->n;
+    int q;
+    for (; to < end; to += 2, u += g->next, v += g->next) {
+        uint32_t a[2] = {0, 0}, b[2] = {0, 0};
+        add_taps(a, b, round->x[0], u, v, n, pixels);
+        for (q = 0; q < pixels; q++) {
+            to[q * OUTPUTS] = a[q] + (g->is_first ? 0 : to[q * OUTPUTS]);
+            to[q * OUTPUTS + 1] = b[q] + (g->is_first ? 0 : to[q * OUTPUTS + 1]);
+        }
+    }
+}
+
+/* Functions of their own, so that the loops have all registers. */
+static __attribute__((noinline)) void sums_of_one(tw_round *round, const tw_output_pairs *g)
+{
+    sum_pairs(round, g, 1);
+}
+
+static __attribute__((noinline)) void sums_of_two(tw_round *round, const tw_output_pairs *g)
+{
+    sum_pairs(round, g, 2);
+}
+
+/* Two outputs, or the last alone, of which weights must not be read in whole steps: then a copy is. */
+static void pair_up(tw_output_pairs *g, const int8_t *limit, int32_t n, int is_alone,
+                    int8_t copy[STEP + TAPS])
+{
+    g->count = 2;
+    if (is_alone)
+        g->v = g->u;
+    else if (limit - g->u < g->n) {
+        memcpy(copy, g->u, (size_t)n); /* less than a step: the other's are behind them */
+        g->u = copy;
+    }
+    if (limit - g->v < g->n) {
+        memcpy(copy + STEP, g->v, (size_t)n);
+        g->v = copy + STEP;
+    }
+    if (is_alone)
+        g->u = g->v;
+}
+
+/* Sums of `count` outputs from `begin` on over n taps from `from` on. */
+static void sum_outputs(const tw_product_s8 *job, const tw_panel *panel, int32_t begin,
+                        int32_t count, int32_t from, int32_t n, tw_round *round)
+{
+    const ptrdiff_t w_output = job->p->w_output;
+    const int8_t *const w = job->w + begin * w_output + from, *const limit = job->w + job->room;
+    int8_t copy[STEP + TAPS];
+    tw_output_pairs g;
+    g.next = 2 * w_output;
+    g.n = (n + STEP - 1) & ~(STEP - 1); /* what lies behind meets zeros in x */
+    g.is_first = from == 0;
+    for (g.o = 0; g.o < count; g.o += g.count) {
+        g.u = w + g.o * w_output;
+        g.v = g.u + w_output;
+        g.count = (count - g.o) & ~1;
+        while (g.count > 0 && limit - g.u - (g.count - 1) * w_output < g.n)
+            g.count -= 2;
+        if (g.count == 0)
+            pair_up(&g, limit, n, count - g.o == 1, copy);
+        (panel->count == 1 ? sums_of_one : sums_of_two)(round, &g);
+    }
+}
+
+#endif
+
+/* ---- the panel ---- */
 
 void tw_product_panel(const tw_product_s8 *job, const tw_panel *panel)
 {

@@ -1,6 +1,7 @@
 /* Prints one checksum for each function of runtime/math.h over bit patterns of every kind. The same
  * program runs on the host and on microcontrollers: all lines must be equal (tests/device/math-bits).
  * NaN counts as one value: which bits an addition gives it is the processor's choice. */
+#include "backends/arm_dsp.h"
 #include "board.h"
 #include "runtime/fixed.h"
 #include "runtime/math.h"
@@ -37,6 +38,35 @@ static void print_line(const char *name, uint32_t sum)
     board_print(text);
 }
 
+/* An int8 result, shift < 0: where the DSP extension is, as the kernels there make it. */
+static int8_t requantize_s8(int32_t x, int32_t multiplier, int32_t shift, int32_t zero)
+{
+#ifdef TW_ARM_DSP
+    return tw_requantize_down_s8(x, multiplier, ~shift, 2 * zero + 1);
+#else
+    return (int8_t)(tw_clamp_s32(tw_requantize(x, multiplier, shift), INT8_MIN - zero,
+                                 INT8_MAX - zero) +
+                    zero);
+#endif
+}
+
+/* Sums of every size, and those at the ends of 32 bits. */
+static uint32_t requantize_many(uint32_t count)
+{
+    static const int32_t ends[] = {INT32_MIN, INT32_MAX, INT32_MIN + 1, 1 << 30, -(1 << 30), -1};
+    uint32_t sum = 2166136261u, i;
+    for (i = 0; i < count; i++) {
+        const uint32_t random = i * 2654435761u;
+        const int32_t x = i % 8 < 6 ? (int32_t)random >> i % 31 : ends[i / 8 % 6];
+        const int32_t multiplier = i % 16 == 15   ? 0
+                                   : i % 16 == 14 ? INT32_MAX
+                                                  : (int32_t)(1u << 30 | random >> 2);
+        const int32_t shift = -1 - (int32_t)(i / 3 % 31), zero = (int32_t)(i / 7 % 256) - 128;
+        sum = add(sum, (uint32_t)requantize_s8(x, multiplier, shift, zero));
+    }
+    return sum;
+}
+
 int main(void)
 {
     const uint32_t step = 499979u; /* prime: 8,590 patterns over all signs, exponents, mantissas */
@@ -64,5 +94,6 @@ int main(void)
     print_line("mod", rest);
     print_line("whole", whole);
     print_line("fixed", fixed);
+    print_line("int8", requantize_many(60000));
     return 0;
 }
