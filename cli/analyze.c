@@ -14,6 +14,7 @@ static void print_report(const tw_report *r, FILE *file)
             cli_grouped(r->parameters, a), cli_grouped(r->macs, b));
     cli_report_totals(r, file);
     cli_report_traffic(r, file);
+    cli_report_again(r, file);
     fprintf(file, "layer by layer, nothing in place: %s bytes; bound for this order: %s bytes\n",
             cli_grouped(r->layerwise, a), cli_grouped(r->bound, b));
     fprintf(file, "smallest budget that works: %s bytes; transposes: %d inside, %d at the ends\n",
@@ -56,11 +57,11 @@ static bool run(tw_cli *cli)
 }
 
 static const tw_option_id options[] = {
-    TW_OPTION_memory,         TW_OPTION_input_shape, TW_OPTION_signature,  TW_OPTION_stream,
-    TW_OPTION_stream_padding, TW_OPTION_io_layout,   TW_OPTION_input_rows, TW_OPTION_output_rows,
-    TW_OPTION_backend,        TW_OPTION_prefer,      TW_OPTION_json,       TW_OPTION_random_bands,
-    TW_OPTION_pareto,         TW_OPTION_trace,       TW_OPTION_state,      TW_OPTION_constant,
-    TW_OPTION_loop_limit,     TW_OPTION_COUNT};
+    TW_OPTION_memory,         TW_OPTION_input_shape, TW_OPTION_signature,    TW_OPTION_stream,
+    TW_OPTION_stream_padding, TW_OPTION_io_layout,   TW_OPTION_input_rows,   TW_OPTION_output_rows,
+    TW_OPTION_backend,        TW_OPTION_prefer,      TW_OPTION_no_recompute, TW_OPTION_json,
+    TW_OPTION_random_bands,   TW_OPTION_pareto,      TW_OPTION_trace,        TW_OPTION_state,
+    TW_OPTION_constant,       TW_OPTION_loop_limit,  TW_OPTION_COUNT};
 
 const tw_command tw_command_analyze = {
     .name = "analyze",

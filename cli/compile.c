@@ -81,11 +81,11 @@ static bool run(tw_cli *cli)
 }
 
 static const tw_option_id options[] = {
-    TW_OPTION_plan,        TW_OPTION_memory,         TW_OPTION_input_shape,  TW_OPTION_signature,
-    TW_OPTION_stream,      TW_OPTION_stream_padding, TW_OPTION_io_layout,    TW_OPTION_input_rows,
-    TW_OPTION_output_rows, TW_OPTION_backend,        TW_OPTION_prefer,       TW_OPTION_strip,
-    TW_OPTION_dump,        TW_OPTION_json,           TW_OPTION_random_bands, TW_OPTION_state,
-    TW_OPTION_constant,    TW_OPTION_loop_limit,     TW_OPTION_COUNT};
+    TW_OPTION_plan,        TW_OPTION_memory,         TW_OPTION_input_shape, TW_OPTION_signature,
+    TW_OPTION_stream,      TW_OPTION_stream_padding, TW_OPTION_io_layout,   TW_OPTION_input_rows,
+    TW_OPTION_output_rows, TW_OPTION_backend,        TW_OPTION_prefer,      TW_OPTION_no_recompute,
+    TW_OPTION_strip,       TW_OPTION_dump,           TW_OPTION_json,        TW_OPTION_random_bands,
+    TW_OPTION_state,       TW_OPTION_constant,       TW_OPTION_loop_limit,  TW_OPTION_COUNT};
 
 const tw_command tw_command_compile = {
     .name = "compile",

@@ -59,6 +59,7 @@ bool cli_compile_options(tw_cli *cli, tw_compile_options *options)
     options->input_rows = cli_value(cli, TW_OPTION_input_rows);
     options->output_rows = cli_value(cli, TW_OPTION_output_rows);
     options->strip = cli_has(cli, TW_OPTION_strip);
+    options->no_recompute = cli_has(cli, TW_OPTION_no_recompute);
     options->progress = cli_progress;
     if ((memory && !tw_parse_memories(memory, &options->memories, &cli->diag)) ||
         !parse_shapes(cli, options) || !cli_stream_option(cli, options) ||

@@ -63,6 +63,7 @@ static json_t *json_segments(const tw_report *r)
         set_number(one, "band_rows", s->band_rows);
         set_number(one, "band_columns", s->columns);
         set_number(one, "bytes", s->bytes);
+        set_number(one, "macs_recomputed", s->macs_recomputed);
         json_array_append_new(array, one);
     }
     return array;
@@ -86,6 +87,7 @@ static json_t *json_steps(const tw_report *r)
         set_number(one, "constants", s->constant_bytes);
         set_number(one, "live", s->live_bytes);
         set_number(one, "macs", s->macs);
+        json_object_set_new(one, "again", json_boolean(s->again));
         set_number(one, "calls", s->calls);
         set_number(one, "cycles", (uint64_t)s->cycles);
         json_object_set_new(one, "traffic", cli_json_traffic(&s->traffic));
@@ -303,6 +305,28 @@ void cli_report_traffic(const tw_report *r, FILE *file)
         cli_grouped(r->traffic.read[TW_REGION_FAST] + r->traffic.read[TW_REGION_STATE], b),
         cli_grouped(r->traffic.written[TW_REGION_FAST] + r->traffic.written[TW_REGION_STATE], c),
         cli_grouped(r->traffic.read[TW_REGION_CONSTANT], d));
+}
+
+/* The steps that compute what another has computed, and what share of the network that is. */
+void cli_report_again(const tw_report *r, FILE *file)
+{
+    enum { MOST = 8 };
+    char name[CLI_VISIBLE];
+    int count = 0;
+    for (int i = 0; i < r->step_count; i++) {
+        if (!r->steps[i].again || count++ >= MOST)
+            continue;
+        fprintf(file, "%s%s",
+                count == 1 ? "computed again, so that tensors need not be held: " : ", ",
+                cli_visible(r->steps[i].name, name));
+    }
+    if (count > MOST)
+        fprintf(file, " and %d more", count - MOST);
+    if (count && r->macs)
+        fprintf(file, "; %.1f%% more multiply-accumulates",
+                100.0 * (double)r->macs_recomputed / (double)r->macs);
+    if (count)
+        fputc('\n', file);
 }
 
 /* Segments that run whole one behind the other are one row of the table. */

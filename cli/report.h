@@ -18,6 +18,7 @@ void cli_report_totals(const tw_report *report, FILE *file);
 
 /* What a run reads and writes, by memory. */
 void cli_report_traffic(const tw_report *report, FILE *file);
+void cli_report_again(const tw_report *report, FILE *file);
 
 /* The segments that roll, a line each; and all segments as a table: how each runs, its calls, work, bytes moved
  * and held. */

@@ -9,8 +9,7 @@
 #include "normalize/pass.h"
 #include "plan/control.h"
 #include "plan/ends.h"
-#include "plan/schedule.h"
-#include "plan/summed.h"
+#include "plan/recompute.h"
 #include "stream/stream.h"
 
 static void dump(const tw_compile_options *options, const char *stage, const tw_graph *graph)
@@ -31,6 +30,8 @@ static const char *options_text(tw_arena *arena, const tw_compile_options *optio
                                  options->backends ? options->backends : "reference");
     if (options->signature)
         text = tw_format(arena, "%s signature=%s", text, options->signature);
+    if (options->no_recompute)
+        text = tw_format(arena, "%s recompute=no", text);
     for (int i = 0; i < options->constant_count; i++)
         text = tw_format(arena, "%s %s=%s", text, options->constants[i].name,
                          options->constants[i].value);
@@ -122,7 +123,7 @@ static bool compile(const char *model, const tw_compile_options *options, tw_com
 
     if (!tw_lay_out_bodies(graph, options->loop_limit, diag))
         return false;
-    bool fits = tw_plan_summed(graph, options, &schedule, diag);
+    bool fits = tw_plan_recomputing(graph, options, &schedule, diag);
     if (!fits && !schedule.smallest_budget)
         return false;
     tw_diag ignored = {0}; /* a plan that does not fit is still written, to report its sizes */

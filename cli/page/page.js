@@ -85,7 +85,7 @@ function showTiles() {
       [count(report.slow.traffic_read) + " read, " + count(report.slow.traffic_written) + " written a run"]);
   const flash = [["weights", f.weights], ["plan", f.plan]];
   tile("Flash", count(f.total), "bytes", flash, [list(flash)]);
-  tile("Work", short(report.macs), "MACs", [],
+  tile("Work", short(report.macs + report.macs_recomputed), "MACs", [],
     [report.macs_recomputed ? count(report.macs_recomputed) + " of them again" : "nothing computed twice", count(report.calls) + " calls of kernels"]);
   const clock = el("input", {type: "number", min: 1, max: 5000, value: 100, id: "clock", "aria-label": "Clock in megahertz"});
   const time = el("span");
@@ -476,7 +476,7 @@ function showSteps() {
     ["MACs", (s) => s.macs], ["est. cycles", (s) => s.cycles, (s) => el("span", null, short(s.cycles), meter(s.cycles, most))],
     ["live bytes", (s) => s.live, (s) => el("span", null, count(s.live), meter(s.live, full))], ["RAM read", ram], ["RAM written", ramWritten],
   ];
-  const foot = ["all", "", "", "", "", "", count(report.calls), count(report.macs), short(report.cycles), count(full), count(sum(steps, ram)), count(sum(steps, ramWritten))];
+  const foot = ["all", "", "", "", "", "", count(report.calls), count(report.macs + report.macs_recomputed), short(report.cycles), count(full), count(sum(steps, ram)), count(sum(steps, ramWritten))];
   if (slow) {
     columns.push(["slow read", (s) => read(s, "slow")], ["slow written", (s) => written(s, "slow")]);
     foot.push(count(report.slow.traffic_read), count(report.slow.traffic_written));

@@ -133,6 +133,7 @@ typedef struct tw_compile_options {
     const char *only; /* compile the model up to this tensor, which is its only output then; null:
                                the whole model */
     uint32_t loop_limit;   /* rounds that a loop without a bound of its own may take in a run */
+    bool no_recompute;     /* never compute anything twice, even where only that meets the budget */
     bool pareto;           /* report at which budgets the plan changes, too */
     bool strip;            /* leave names out of the plan */
     uint64_t random_bands; /* for tests: not 0 splits every step into random bands of this seed */
@@ -171,6 +172,7 @@ typedef struct tw_report_step {
     uint32_t constant_bytes;  /* weights and tables it reads */
     uint32_t live_bytes;      /* sum of the buffers live while it runs, slow memory included */
     uint64_t macs, work;      /* multiply-accumulates; those or element operations */
+    bool again;               /* it computes what an earlier step has computed, too */
     uint32_t calls;           /* of its kernel, a run */
     tw_traffic traffic;
     double cycles; /* estimated, of a small core (src/backends/costs.def); 0: not estimated */
@@ -178,11 +180,12 @@ typedef struct tw_report_step {
 
 typedef struct tw_report_segment {
     uint32_t first_step, step_count;
-    bool rolling;       /* several steps are streamed through each other by rows */
-    uint32_t axis;      /* the band axis */
-    uint32_t columns;   /* by which its first step advances in a row; 0: by whole rows */
-    uint32_t band_rows; /* by which its source advances */
-    uint32_t bytes;     /* peak of the activations while it runs */
+    bool rolling;             /* several steps are streamed through each other by rows */
+    uint32_t axis;            /* the band axis */
+    uint32_t columns;         /* by which its first step advances in a row; 0: by whole rows */
+    uint32_t band_rows;       /* by which its source advances */
+    uint32_t bytes;           /* peak of the activations while it runs */
+    uint64_t macs_recomputed; /* of its steps that compute something again */
 } tw_report_segment;
 
 typedef enum tw_buffer_use {
@@ -278,9 +281,10 @@ typedef struct tw_report {
     struct {
         uint32_t weights, plan, total;
     } flash;
-    uint64_t layerwise; /* live peak when every operator runs whole and nothing is in place */
-    uint32_t bound;     /* no assignment of addresses can use less for this order */
-    uint64_t macs, macs_recomputed;
+    uint64_t layerwise;       /* live peak when every operator runs whole and nothing is in place */
+    uint32_t bound;           /* no assignment of addresses can use less for this order */
+    uint64_t macs;            /* the network's: of every step that computes something first */
+    uint64_t macs_recomputed; /* what a run takes beyond them, so that tensors need not be held */
     struct {
         uint32_t bytes;
         uint64_t traffic_read, traffic_written; /* bytes a run */

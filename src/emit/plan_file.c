@@ -11,6 +11,12 @@
 
 #define TW_COMPILER_VERSION (0u << 16 | 1u << 8 | 0u)
 
+/* Elements of a constant or a table, and where among the constants they are. */
+typedef struct tw_stored {
+    const void *data;
+    uint32_t bytes, offset;
+} tw_stored;
+
 typedef struct tw_writer {
     const tw_schedule *schedule;
     tw_arena *scratch;
@@ -18,6 +24,8 @@ typedef struct tw_writer {
     int *tensor_of_value;     /* by value->index: tensor index + 1, or 0 */
     int *stream_of_value;     /* by value->index: stream index in the segment + 1, or 0 */
     int64_t *constant_offset; /* by value->index: offset + 1 of a constant's bytes, or 0 */
+    tw_stored *stored;        /* an open hash */
+    int stored_count, stored_size;
     const char **tensor_names;
     int tensor_count, tensor_capacity;
     uint64_t work, most_work;
@@ -29,13 +37,45 @@ static uint32_t append(tw_writer *w, int section, const void *data, uint32_t byt
     return tw_append(&w->section[section], data, bytes, 1);
 }
 
+/* Where the same data would be, or is: tables that several steps and targets have are stored once. */
+static tw_stored *find_stored(const tw_writer *w, const void *data, uint32_t bytes)
+{
+    const uint32_t mask = (uint32_t)w->stored_size - 1;
+    uint32_t at = (uint32_t)((uintptr_t)data / TW_PLAN_ALIGN * 2654435761u + bytes) & mask;
+    while (w->stored[at].data && (w->stored[at].data != data || w->stored[at].bytes != bytes))
+        at = (at + 1) & mask;
+    return &w->stored[at];
+}
+
+static void grow_stored(tw_writer *w)
+{
+    tw_writer larger = *w;
+    larger.stored_size = w->stored_size ? w->stored_size * 2 : 256;
+    larger.stored = tw_alloc_array(w->scratch, (size_t)larger.stored_size, sizeof *larger.stored);
+    for (int i = 0; i < w->stored_size; i++)
+        if (w->stored[i].data)
+            *find_stored(&larger, w->stored[i].data, w->stored[i].bytes) = w->stored[i];
+    *w = larger;
+}
+
 static bool add_constant(tw_writer *w, const void *data, uint32_t bytes, uint32_t *offset)
 {
     tw_bytes *constants = &w->section[TW_SECTION_CONSTANTS];
+    if (w->stored_count * 2 >= w->stored_size)
+        grow_stored(w);
+    tw_stored *stored = bytes ? find_stored(w, data, bytes) : NULL;
+    if (stored && stored->data) {
+        *offset = stored->offset;
+        return true;
+    }
     if ((int64_t)constants->count + bytes > INT32_MAX / 2)
         return tw_fail(w->diag, TW_CODE_UNSUPPORTED, NULL, NULL,
                        "the constants take more than 1 GB");
     *offset = tw_append(constants, data, bytes, TW_PLAN_ALIGN);
+    if (stored) {
+        *stored = (tw_stored){data, bytes, *offset};
+        w->stored_count++;
+    }
     return true;
 }
 
@@ -162,28 +202,21 @@ static void put_buffer(const tw_schedule *s, int buffer, uint32_t bytes, uint32_
     *size = buffer >= 0 ? bytes : 0;
 }
 
-/* The tables of a lowering, in one of the sections for them. Those that another lowering of the step has
- * too are stored once. */
-static bool write_blobs(tw_writer *w, const tw_lowering *l, int section, const tw_lowering *other,
-                        const tw_plan_blob *others)
+/* The tables of a lowering, in one of the sections for them. */
+static bool write_blobs(tw_writer *w, const tw_lowering *l, int section)
 {
     for (int i = 0; i < l->blob_count; i++) {
         tw_plan_blob b = {0, l->blob[i].bytes};
-        bool known = false;
-        for (int k = 0; other && others && k < other->blob_count && !known; k++)
-            if (other->blob[k].data == l->blob[i].data && others[k].bytes == b.bytes) {
-                b.offset = others[k].offset;
-                known = true;
-            }
-        if (!known && !add_constant(w, l->blob[i].data, b.bytes, &b.offset))
+        if (!add_constant(w, l->blob[i].data, b.bytes, &b.offset))
             return false;
         append(w, section, &b, sizeof b);
     }
     return true;
 }
 
-static bool write_step(tw_writer *w, const tw_step *step)
+static bool write_step(tw_writer *w, int index)
 {
+    const tw_step *step = &w->schedule->steps[index];
     const tw_lowering *l = &step->lowering;
     const tw_node *node = step->node;
     tw_plan_step p = {0};
@@ -201,11 +234,12 @@ static bool write_step(tw_writer *w, const tw_step *step)
     put_buffer(w->schedule, step->memory, l->memory, &p.memory_offset, &p.memory_bytes);
     p.clamp_low = l->clamp_low.bits;
     p.clamp_high = l->clamp_high.bits;
+    p.again = (uint32_t)(tw_step_before(w->schedule, index) + 1);
     p.work = step->work;
     w->work += step->work;
     append(w, TW_SECTION_STEPS, &p, sizeof p);
     append(w, TW_SECTION_ATTRIBUTES, node->attributes, node->op->attribute_bytes);
-    return write_blobs(w, l, TW_SECTION_BLOBS, NULL, NULL) && write_operands(w, step);
+    return write_blobs(w, l, TW_SECTION_BLOBS) && write_operands(w, step);
 }
 
 /* A stream of steps[0 .. count): its producer and who reads it there. */
@@ -269,7 +303,7 @@ static bool write_segment(tw_writer *w, const tw_segment *g)
     if (!write_streams(w, g, &p))
         return false;
     for (int i = 0; i < g->step_count; i++)
-        if (!write_step(w, &steps[i]))
+        if (!write_step(w, g->first_step + i))
             return false;
     for (int i = 0; i < g->step_count; i++)
         for (int k = 0; k < steps[i].node->out_count; k++)
@@ -352,8 +386,6 @@ static bool write_variant(tw_writer *w, int step, int target, tw_plan_target *p)
     const tw_step *planned = &w->schedule->steps[step];
     const tw_native_lowering *native = &planned->native[target - 1];
     const tw_lowering *l = &native->lowering;
-    const tw_plan_step *steps = (const void *)w->section[TW_SECTION_STEPS].data;
-    const tw_plan_blob *blobs = (const void *)w->section[TW_SECTION_BLOBS].data;
     tw_plan_variant v = {.kernel = TW_ABSENT, .reason = TW_ABSENT};
     v.first_blob = (uint32_t)w->section[TW_SECTION_VARIANT_BLOBS].count / sizeof(tw_plan_blob);
     if (native->why || planned->joined) {
@@ -373,8 +405,7 @@ static bool write_variant(tw_writer *w, int step, int target, tw_plan_target *p)
     if (l->scratch > p->scratch)
         p->scratch = l->scratch;
     append(w, TW_SECTION_VARIANTS, &v, sizeof v);
-    return write_blobs(w, l, TW_SECTION_VARIANT_BLOBS, &planned->lowering,
-                       blobs ? blobs + steps[step].first_blob : NULL);
+    return write_blobs(w, l, TW_SECTION_VARIANT_BLOBS);
 }
 
 static bool write_targets(tw_writer *w)

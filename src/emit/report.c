@@ -39,6 +39,8 @@ static void report_steps(const tw_schedule *s, tw_report *report)
         r->memory = step->lowering.memory;
         r->constant_bytes = constant_bytes_of(s, step);
         r->macs = node->op->macs ? node->op->macs(node) : 0;
+        r->again = tw_step_before(s, i) >= 0;
+        *(r->again ? &report->macs_recomputed : &report->macs) += r->macs;
         r->work = step->work;
         r->calls = step->calls;
         r->traffic = step->traffic;
@@ -68,9 +70,11 @@ static void report_segments(const tw_schedule *s, tw_report *report)
         rows[i].axis = (uint32_t)g->axis;
         rows[i].band_rows = g->columns ? 1 : (uint32_t)s->steps[g->first_step].band;
         rows[i].columns = g->columns ? (uint32_t)s->steps[g->first_step].band : 0;
-        for (int k = 0; k < g->step_count; k++)
-            if (report->steps[g->first_step + k].live_bytes > rows[i].bytes)
-                rows[i].bytes = report->steps[g->first_step + k].live_bytes;
+        for (int k = 0; k < g->step_count; k++) {
+            const tw_report_step *step = &report->steps[g->first_step + k];
+            rows[i].bytes = step->live_bytes > rows[i].bytes ? step->live_bytes : rows[i].bytes;
+            rows[i].macs_recomputed += step->again ? step->macs : 0;
+        }
     }
     report->segments = rows;
     report->segment_count = s->segment_count;
@@ -181,7 +185,6 @@ void tw_emit_report(const tw_schedule *s, uint32_t plan_bytes, uint32_t weight_b
     report->bound = s->bound + (uint32_t)sizeof(tw_context);
     report->smallest_budget = s->smallest_budget;
     report->smallest_by_rows = s->smallest_by_rows;
-    report->macs = tw_graph_macs(s->graph);
     report->tightest_step = s->bound_step;
     report->pareto = s->pareto;
     report->pareto_count = s->pareto_count;

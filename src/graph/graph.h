@@ -74,8 +74,11 @@ struct tw_node {
     void *attributes; /* op->attribute_bytes bytes, 32-bit words; null when the op has none */
     tw_clamp clamp;
     struct tw_graph **body; /* op->bodies of them, of this node alone; see tw_graph_control */
-    bool removed;           /* by a pass; swept by tw_graph_sweep */
-    int index;              /* scratch number for passes */
+    const tw_node
+        *again;   /* what it computes once more, from the same operands and constants, for readers
+                               that come late (plan/recompute.h); null: nothing */
+    bool removed; /* by a pass; swept by tw_graph_sweep */
+    int index;    /* scratch number for passes */
 };
 
 /* A named tensor that survives the run: `current` is read by nodes, and what `next` is at the end
@@ -160,6 +163,10 @@ tw_node *tw_graph_node_before(tw_graph *graph, const tw_node *position, const st
                               const char *name, tw_value *const *in, int in_count, int out_count,
                               const void *attributes, tw_diag *diag);
 
+/* The same graph in another arena, values and nodes by the same indices; attributes and constants are
+ * shared. Of a graph without bodies and control entries. */
+tw_graph *tw_graph_copy(const tw_graph *graph, tw_arena *arena);
+
 /* Every reader of `from`, graph outputs and states included, reads `to` instead (linear in the graph). */
 void tw_graph_replace(tw_graph *graph, tw_value *from, tw_value *to);
 
@@ -181,6 +188,12 @@ bool tw_graph_check(const tw_graph *graph, tw_diag *diag);
 
 /* Multiply-accumulates of the whole graph. */
 uint64_t tw_graph_macs(const tw_graph *graph);
+
+/* The node itself, or that whose results it computes once more. */
+static inline const tw_node *tw_node_first(const tw_node *node)
+{
+    return node->again ? node->again : node;
+}
 
 /* Shape helpers. */
 int64_t tw_shape_elements(const tw_shape *shape);

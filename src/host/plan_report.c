@@ -198,7 +198,8 @@ static void read_step(tw_reader *r, uint32_t index, uint32_t segment)
     step->constant_bytes = constant_bytes(r->m, s);
     step->work = s->work;
     step->macs = op && op->macs ? s->work : 0;
-    r->report->macs += step->macs;
+    step->again = s->again != 0;
+    *(step->again ? &r->report->macs_recomputed : &r->report->macs) += step->macs;
 }
 
 static void read_segment(tw_reader *r, uint32_t index)
@@ -206,8 +207,10 @@ static void read_segment(tw_reader *r, uint32_t index)
     const tw_plan_segment *p = &r->m->segments[index];
     tw_report_segment *g = &r->segments[index];
     add_work_space(r, p);
-    for (uint32_t i = 0; i < p->step_count; i++)
-        read_step(r, p->first_step + i, index);
+    for (uint32_t i = p->first_step; i < p->first_step + p->step_count; i++) {
+        read_step(r, i, index);
+        g->macs_recomputed += r->steps[i].again ? r->steps[i].macs : 0;
+    }
     g->first_step = p->first_step;
     g->step_count = p->step_count;
     g->axis = p->axis;

@@ -42,11 +42,21 @@ static bool has_native(const tw_schedule *s, const tw_step *step)
     return false;
 }
 
+/* Would the plan carry its constants twice, if one of the steps that have them packed them? */
+static bool shares_constants(const tw_schedule *s, int index)
+{
+    const tw_node *node = tw_node_first(s->steps[index].node);
+    int steps = 0;
+    for (int i = 0; i < s->step_count; i++)
+        steps += tw_node_first(s->steps[i].node) == node;
+    return steps > 1;
+}
+
 /* Both lowerings of a step that the portable kernels run for every target; false: there are not two. */
 static bool find_packable(tw_schedule *s, int index, tw_packable *p)
 {
     tw_step *step = &s->steps[index];
-    if (!step->node->op->pack || has_native(s, step))
+    if (!step->node->op->pack || has_native(s, step) || shares_constants(s, index))
         return false;
     *p = (tw_packable){index, 0, step->lowering, step->lowering, step->work, 0};
     step->node->op->pack(step->node, s->arena, &p->packed);

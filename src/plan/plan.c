@@ -5,6 +5,7 @@
 #include "base/diag.h"
 #include "plan/assign_memo.h"
 #include "plan/by_rows.h"
+#include "plan/chains.h"
 #include "plan/control.h"
 #include "plan/ends.h"
 #include "plan/pack.h"
@@ -143,6 +144,12 @@ static void find_least(tw_schedule *s, tw_search *search, tw_kept *least, tw_are
     uint32_t low = least->total;
     for (int part = 1; s->joins && part <= BUDGETS; part++)
         (void)try_budget(s, search, low + (int64_t)(whole - low) * part / BUDGETS, least, arena);
+    if (!s->joins)
+        return;
+    tw_search_count_joins(search, false);
+    while (try_budget(s, search, least->total, least, arena))
+        ;
+    tw_search_count_joins(search, true);
 }
 
 /* The preferred segmentation within the budget. The search counts bytes, the addresses may lose a few
@@ -223,7 +230,7 @@ static tw_kept least_with(tw_schedule *s, const bool *slow, tw_prefer prefer, tw
     tw_kept least = {.total = UINT32_MAX};
     s->slow = slow;
     tw_scene_build(&scene, s, arena);
-    tw_search *search = tw_search_open(&scene, arena);
+    tw_search *search = tw_search_open(&scene, false, arena);
     find_least(s, search, &least, arena);
     if (prefer == TW_PREFER_MEMORY) {
         tw_search_use_columns(search);
@@ -394,7 +401,7 @@ static bool plan_rolling(tw_schedule *s, const tw_compile_options *options, tw_a
     tw_scene scene;
     tw_kept least = {.total = UINT32_MAX};
     tw_scene_build(&scene, s, arena);
-    tw_search *search = tw_search_open(&scene, arena);
+    tw_search *search = tw_search_open(&scene, false, arena);
     find_least(s, search, &least, arena);
     if (least.total == UINT32_MAX)
         return false;
@@ -418,7 +425,9 @@ static bool plan_rolling(tw_schedule *s, const tw_compile_options *options, tw_a
     return within || plan_slow(s, options, &least, arena);
 }
 
-bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s, tw_diag *diag)
+/* Steps, their order, and every step whole: what all plans of the graph begin with. */
+static bool begin_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
+                       tw_diag *diag)
 {
     memset(s, 0, sizeof *s);
     s->arena = graph->arena;
@@ -432,12 +441,42 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
     tw_plan_controls(s);
     if (!tw_plan_order(s, diag))
         return false;
+    tw_name_again(s);
     if (!tw_find_by_rows(s, options, diag))
         return false;
     s->windows = tw_alloc_array(s->arena, (size_t)graph->value_count + 1, sizeof *s->windows);
     tw_plan_segments(s, options);
     tw_plan_buffers(s, false);
     s->layerwise = tw_live_peak(s, true, NULL);
+    return true;
+}
+
+bool tw_plan_sketch(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
+                    tw_diag *diag)
+{
+    tw_scene scene;
+    tw_kept least = {.total = UINT32_MAX};
+    if (!begin_plan(graph, options, s, diag))
+        return false;
+    tw_arena *arena = tw_arena_new();
+    tw_scene_build(&scene, s, arena);
+    tw_search *search = tw_search_open(&scene, true, arena);
+    find_least(s, search, &least, arena);
+    tw_search_use_columns(search);
+    find_least(s, search, &least, arena);
+    if (least.total != UINT32_MAX) {
+        restore(s, &least);
+        s->smallest_budget = least.total;
+        s->bound = tw_live_peak(s, false, &s->bound_step);
+    }
+    tw_arena_free(arena);
+    return s->smallest_budget > 0;
+}
+
+bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s, tw_diag *diag)
+{
+    if (!begin_plan(graph, options, s, diag))
+        return false;
     if (options->random_bands) {
         tw_place_segments(s, UINT32_MAX);
         s->smallest_budget = s->smallest_by_rows = tw_fast_total(s);

@@ -494,7 +494,7 @@ static int64_t saved_in_place(const tw_scene *scene, int step)
 static int64_t saved_by_joining(const tw_scene *scene, int step)
 {
     const tw_node *node = scene->schedule->steps[step].node;
-    int out = node->op->part && node->out_count == 1 ? scene->makes[step][0] : -1;
+    int out = !scene->apart && node->op->part && node->out_count == 1 ? scene->makes[step][0] : -1;
     for (int i = 0; out >= 0 && i < node->in_count; i++) {
         tw_part part = {0};
         int in = scene->reads[step][i].value;

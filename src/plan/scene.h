@@ -40,6 +40,7 @@ typedef struct tw_scene {
     bool *alone;           /* by step: cannot share a segment */
     bool *cut;             /* by step: no segment reaches across its beginning */
     bool *banded;          /* by step: yet it may run in bands, by itself */
+    bool apart;            /* what joining may save is not counted on */
     tw_scene_window **windows; /* by scene value: those asked for so far */
 } tw_scene;
 

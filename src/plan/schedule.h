@@ -124,6 +124,11 @@ typedef struct tw_schedule {
 bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *schedule,
              tw_diag *diag);
 
+/* The least memory that rows and columns reach, as smallest_budget, and roughly where it goes: segments, buffers and
+ * the fullest step of such a plan. Several times quicker; nothing is written from it. */
+bool tw_plan_sketch(tw_graph *graph, const tw_compile_options *options, tw_schedule *schedule,
+                    tw_diag *diag);
+
 /* ---- the planner's parts, in order ---- */
 
 /* Steps: kernels of all targets, band axes, row maps. */
@@ -141,6 +146,8 @@ bool tw_step_checks(const tw_schedule *schedule, const tw_step *step, const tw_l
                     uint64_t *work);
 /* Does the step's kernel take its operands with the strides that the joins give them? */
 bool tw_step_takes(const tw_schedule *schedule, const tw_step *step);
+/* An earlier step that computes the same, or -1. */
+int tw_step_before(const tw_schedule *schedule, int step);
 /* The order of the steps: low peak (plan/order). */
 bool tw_plan_order(tw_schedule *schedule, tw_diag *diag);
 /* Segments and bands: one segment a step, whole; with options->random_bands, random runs of steps

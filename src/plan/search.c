@@ -27,12 +27,13 @@ typedef struct tw_stretch {
 } tw_stretch;
 
 struct tw_search {
-    const tw_scene *scene;
+    tw_scene *scene;
     tw_arena *arena;
     tw_stretch *runs; /* grouped by `to` */
     int count, capacity;
     int *first_of; /* by `to`: first run that ends there; [n + 1]: count */
     int steps;
+    bool low;  /* only bands of the least memory are looked at */
     bool beds; /* results may take the place of what is consumed */
 };
 
@@ -104,8 +105,9 @@ static void price_rolling(tw_search *s, int from, int to, int32_t band)
     tw_arena_free(arena);
 }
 
-tw_search *tw_search_open(const tw_scene *scene, tw_arena *arena)
+tw_search *tw_search_open(tw_scene *scene, bool low, tw_arena *arena)
 {
+    static const int32_t lowest[] = {1, 0};
     static const int32_t all_bands[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 0};
     static const int32_t few_bands[] = {1, 2, 4, 8, 16, 32, 0};
     enum {
@@ -118,8 +120,9 @@ tw_search *tw_search_open(const tw_scene *scene, tw_arena *arena)
     tw_search *s = tw_alloc(arena, sizeof *s);
     s->scene = scene;
     s->arena = arena;
+    s->low = low;
     s->steps = scene->schedule->step_count;
-    const int32_t *bands = s->steps > MANY ? few_bands : all_bands;
+    const int32_t *bands = low ? lowest : s->steps > MANY ? few_bands : all_bands;
     const int longest = s->steps > THOUSANDS ? LONGEST_OF_THOUSANDS
                         : s->steps > MANY    ? LONGEST_OF_MANY
                                              : LONGEST;
@@ -168,7 +171,8 @@ static void group_runs(tw_search *s)
 
 void tw_search_use_columns(tw_search *s)
 {
-    static const int32_t parts[] = {2, 4, 8, 16, 32, 0};
+    static const int32_t all_parts[] = {2, 4, 8, 16, 32, 0}, few_parts[] = {8, 32, 0};
+    const int32_t *parts = s->low ? few_parts : all_parts;
     enum { LONGEST = 24 };
     for (int to = 1; to <= s->steps; to++)
         for (int from = to - 1; from >= 0 && to - from <= LONGEST; from--) {
@@ -186,6 +190,14 @@ void tw_search_use_columns(tw_search *s)
                 price_rolling(s, from, to, -parts[p]);
         }
     group_runs(s);
+}
+
+void tw_search_count_joins(tw_search *s, bool count)
+{
+    s->scene->apart = !count;
+    for (int r = 0; r < s->count; r++)
+        if (s->runs[r].band == 0)
+            s->runs[r].bytes = tw_scene_bytes(s->scene, s->runs[r].from, s->runs[r].to, NULL);
 }
 
 /* ---- cuts ---- */

@@ -7,8 +7,9 @@
 
 typedef struct tw_search tw_search;
 
-/* Price every run of steps in every band height. Lives in the arena. */
-tw_search *tw_search_open(const tw_scene *scene, tw_arena *arena);
+/* Price every run of steps in every band height; low: only in the lowest, which take the least memory. Lives
+ * in the arena. */
+tw_search *tw_search_open(tw_scene *scene, bool low, tw_arena *arena);
 
 /* Replace estimates by simulated windows for the `most` runs that may matter to the least peak. */
 void tw_search_settle(tw_search *search, int most);
@@ -19,6 +20,9 @@ void tw_search_use_beds(tw_search *search);
 /* From now on segments may be cut by columns, too: a row in parts. Windows lose up to a row, for more
  * and smaller calls. */
 void tw_search_use_columns(tw_search *search);
+
+/* Count on what joining whole tensors may save, as at first, or do not: a tensor lies inside one other only. */
+void tw_search_count_joins(tw_search *search, bool count);
 
 /* The least peak that any segmentation reaches, in bytes of activations and scratch. */
 int64_t tw_search_least(const tw_search *search);

@@ -276,6 +276,15 @@ static bool lower(tw_schedule *s, tw_step *step, tw_diag *diag)
     return true;
 }
 
+int tw_step_before(const tw_schedule *s, int step)
+{
+    const tw_node *node = tw_node_first(s->steps[step].node);
+    int before = step - 1;
+    while (before >= 0 && tw_node_first(s->steps[before].node) != node)
+        before--;
+    return before;
+}
+
 bool tw_plan_steps(tw_schedule *schedule, const tw_compile_options *options, tw_diag *diag)
 {
     tw_graph *graph = schedule->graph;
@@ -288,6 +297,12 @@ bool tw_plan_steps(tw_schedule *schedule, const tw_compile_options *options, tw_
         tw_step *step = &schedule->steps[schedule->step_count++];
         step->node = node;
         step->scratch = step->memory = -1;
+        const int same = tw_step_before(schedule, schedule->step_count - 1);
+        if (same >= 0) { /* the same kernels and tables, which the plan then carries once */
+            *step = schedule->steps[same];
+            step->node = node;
+            continue;
+        }
         if (!lower(schedule, step, diag))
             return false;
         choose_columns(step, schedule->target_count);

@@ -408,8 +408,8 @@ static tw_status check_step(tw_loader *l, const tw_plan_segment *segment, uint32
     uint32_t kernels = l->section[TW_SECTION_KERNELS]->bytes / 4u;
     l->model->error_step = segment->first_step + index;
     l->model->error_operator = s->operator_code;
-    if (s->kernel >= kernels || s->reserved != 0 || s->band == 0 || s->output_count == 0 ||
-        operands > TW_MAX_OPERANDS || s->blob_count > TW_MAX_BLOBS ||
+    if (s->kernel >= kernels || s->again > segment->first_step + index || s->band == 0 ||
+        s->output_count == 0 || operands > TW_MAX_OPERANDS || s->blob_count > TW_MAX_BLOBS ||
         s->first_operand != total->operand || operands > m->operand_count - total->operand ||
         s->first_attribute != total->attribute ||
         s->attribute_words > m->attribute_words - total->attribute ||

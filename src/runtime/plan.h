@@ -12,7 +12,7 @@
 
 #define TW_PLAN_MAGIC 0x4C505754u /* "TWPL" */
 #define TW_PLAN_MAJOR 1u          /* a runtime reads its own major version only */
-#define TW_PLAN_MINOR 4u          /* and any minor version up to its own */
+#define TW_PLAN_MINOR 5u          /* and any minor version up to its own */
 #define TW_PLAN_ALIGN 16u
 
 #define TW_ABSENT 0xFFFFFFFFu /* no tensor, no stream, no step */
@@ -122,8 +122,8 @@ typedef struct tw_plan_step {
     uint32_t scratch_offset, scratch_bytes; /* in the fast arena */
     uint32_t memory_offset, memory_bytes;   /* step memory (accumulators), in the fast arena */
     uint32_t clamp_low, clamp_high;         /* bits of a float or of an int32: see tw_clamp */
-    uint32_t reserved;
-    uint64_t work; /* what the kernel's check must compute from shapes and attributes */
+    uint32_t again; /* the index + 1 of an earlier step that computes the same, or 0: for people */
+    uint64_t work;  /* what the kernel's check must compute from shapes and attributes */
 } tw_plan_step;
 
 /* How rows of an operand relate to rows of the step's outputs. */

@@ -130,6 +130,7 @@ static bool run_with_slow_memory(const char *text, const tw_outcome *least, cons
     options.memories.fast.bounded = options.memories.fast.given = options.memories.slow.given =
         true;
     options.memories.fast.bytes = least->total / 3 * 2;
+    options.no_recompute = true; /* tests/unit/test_recompute.c */
     if (!try_network(text, &options, &outcome, &diag))
         return false;
     expect_same(whole, &outcome, "with slow memory", text);
