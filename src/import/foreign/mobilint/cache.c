@@ -128,8 +128,11 @@ bool tw_mobilint_stateful_kv_cache(tw_foreign_node *n)
         return false;
     const int64_t tokens = x->shape.dim[2];
     if (past + tokens > most)
-        return TW_FOREIGN_FAIL(n, "the attribute max_cache_len is %lld: %lld rows are too many",
-                               (long long)most, (long long)past + tokens);
+        return TW_FOREIGN_FAIL(n,
+                               "the attribute max_cache_len is %lld: %lld rows are too many, "
+                               "past_seqlen %lld and %lld new ones",
+                               (long long)most, (long long)past + tokens, (long long)past,
+                               (long long)tokens);
     if (x->shape.dim[0] != 1)
         return TW_FOREIGN_UNSUPPORTED(n, "a batch of %d", (int)x->shape.dim[0]);
     tw_mobilint_position *p = tw_mobilint_position_of(n, tokens, past, sliding ? INT32_MAX : most);

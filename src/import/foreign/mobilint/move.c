@@ -159,9 +159,15 @@ static bool read_heads(tw_foreign_node *n, const char *shape, bool revert, int64
     const int64_t divided = n->in[0]->shape.dim[revert ? 1 : 3];
     if (*heads == -1 && list.count == 4 && list.v[1] > 0 && rows > 0)
         *heads = revert ? rows / list.v[1] : list.v[1] / rows;
-    if (*heads < 1 || divided % *heads != 0)
-        return TW_FOREIGN_FAIL(n, "the attribute num_heads is %lld, which does not divide %lld",
-                               (long long)*heads, (long long)divided);
+    if (*heads >= 1 && divided % *heads == 0)
+        return true;
+    return list.count && tw_foreign_int(n, "num_heads") == -1
+               ? TW_FOREIGN_FAIL(n,
+                                 "the attribute %s has %lld on axis 1, which does not go with %lld "
+                                 "rows and %lld that the heads divide",
+                                 shape, (long long)list.v[1], (long long)rows, (long long)divided)
+               : TW_FOREIGN_FAIL(n, "the attribute num_heads is %lld, which does not divide %lld",
+                                 (long long)*heads, (long long)divided);
     return true;
 }
 

@@ -182,7 +182,7 @@ bool tw_qti_aisw_masked_softmax(tw_foreign_node *n)
     if (mode == UNCOMPRESSED) {
         const int64_t dim[] = {mask->shape.dim[0], 1, 1, channels};
         if (mask->shape.dim[1] != channels)
-            return TW_FOREIGN_FAIL(n, "the input mask has %d columns, not %lld",
+            return TW_FOREIGN_FAIL(n, "in mode 0 the input mask has %d columns, not %lld",
                                    (int)mask->shape.dim[1], (long long)channels);
         tw_value *term = tw_build_cast(b, tw_build_reshape(b, mask, 4, dim), TW_F32);
         return tw_foreign_result(

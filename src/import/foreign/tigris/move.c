@@ -78,20 +78,24 @@ bool tw_tigris_split(tw_foreign_node *n)
     if (!tw_foreign_axis(n, "axis", tw_foreign_int(n, "axis"), x->rank, &axis))
         return false;
     if (sizes.count ? sizes.count != n->out_count : x->dim[axis] % n->out_count != 0)
-        return TW_FOREIGN_FAIL(n, "the attribute split does not fit %d outputs of %d elements",
-                               n->out_count, (int)x->dim[axis]);
+        return TW_FOREIGN_FAIL(n,
+                               "the attribute split does not fit %d outputs of the %d elements "
+                               "along axis %d",
+                               n->out_count, (int)x->dim[axis], axis);
     for (int i = 0; i < n->out_count; i++) {
         const int64_t size = sizes.count ? sizes.v[i] : x->dim[axis] / n->out_count;
         if (size < 0 || size > x->dim[axis] - begin)
-            return TW_FOREIGN_FAIL(n, "the attribute split has the entry %lld", (long long)size);
+            return TW_FOREIGN_FAIL(
+                n, "the attribute split has the entry %lld; axis %d has %d elements",
+                (long long)size, axis, (int)x->dim[axis]);
         n->out[i] = tw_build_slice(n->b, n->in[0], axis, begin, size, 1);
         if (!n->out[i])
             return false;
         begin += size;
     }
     return begin == x->dim[axis] ||
-           TW_FOREIGN_FAIL(n, "the attribute split comes to %lld of %d elements", (long long)begin,
-                           (int)x->dim[axis]);
+           TW_FOREIGN_FAIL(n, "the attribute split comes to %lld of %d elements along axis %d",
+                           (long long)begin, (int)x->dim[axis], axis);
 }
 
 bool tw_tigris_strided_slice(tw_foreign_node *n)
