@@ -30,6 +30,25 @@ bool(tw_fail)(tw_diag *diag, tw_code code, const char *node, const char *op, con
     return false;
 }
 
+void tw_fail_more(tw_diag *diag, const char *format, ...)
+{
+    char more[sizeof diag->message];
+    const size_t at = strlen(diag->message);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(more, sizeof more, format, args);
+    va_end(args);
+    copy_text(diag->message + at, sizeof diag->message - at, more);
+}
+
+void tw_fail_within(tw_diag *diag, const char *node, const char *op)
+{
+    if (*diag->node || *diag->operator_name)
+        return;
+    copy_text(diag->node, sizeof diag->node, node);
+    copy_text(diag->operator_name, sizeof diag->operator_name, op);
+}
+
 static void join(char *text, unsigned bytes, const char *file, int line, int column,
                  const char *node, const char *op, const char *message)
 {

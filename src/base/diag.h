@@ -21,6 +21,12 @@ static inline bool tw_false(bool recorded)
 }
 #define tw_fail(...) tw_false(tw_fail(__VA_ARGS__))
 
+/* More behind the message of a failure, as far as there is room. */
+void tw_fail_more(tw_diag *diag, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Where a failure that names no node happened. */
+void tw_fail_within(tw_diag *diag, const char *node, const char *op);
+
 void tw_warn(tw_diag *diag, const char *node, const char *op, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

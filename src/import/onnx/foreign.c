@@ -8,20 +8,18 @@
 #include "import/onnx/tensor.h"
 
 /* AttributeProto's type numbers. */
-enum { FLOAT = 1, INT = 2, STRING = 3, TENSOR = 4, FLOATS = 6, INTS = 7, STRINGS = 8 };
 
-/* Files of the first IR version do not say the kind. */
-static int kind_of(const Tw__Onnx__Attribute *a)
+int tw_onnx_attribute_kind(const Tw__Onnx__Attribute *a)
 {
     if (a->has_type)
         return (int)a->type;
-    return a->t           ? TENSOR
-           : a->has_s     ? STRING
-           : a->n_strings ? STRINGS
-           : a->n_floats  ? FLOATS
-           : a->has_f     ? FLOAT
-           : a->has_i     ? INT
-                          : INTS;
+    return a->t           ? TW_ONNX_TENSOR
+           : a->has_s     ? TW_ONNX_STRING
+           : a->n_strings ? TW_ONNX_STRINGS
+           : a->n_floats  ? TW_ONNX_FLOATS
+           : a->has_f     ? TW_ONNX_FLOAT
+           : a->has_i     ? TW_ONNX_INT
+                          : TW_ONNX_INTS;
 }
 
 static const char *text_of(const tw_onnx_node *n, const ProtobufCBinaryData *s)
@@ -33,13 +31,15 @@ static const char *text_of(const tw_onnx_node *n, const ProtobufCBinaryData *s)
 static void take_numbers(tw_onnx_node *n, const Tw__Onnx__Attribute *a, int kind,
                          tw_foreign_attribute *out)
 {
-    const size_t count = kind == FLOATS ? a->n_floats : kind == INTS ? a->n_ints : 1;
+    const size_t count = kind == TW_ONNX_FLOATS ? a->n_floats
+                         : kind == TW_ONNX_INTS ? a->n_ints
+                                                : 1;
     double *numbers = tw_alloc_array(n->b->arena, count + 1, sizeof *numbers);
     for (size_t i = 0; i < count; i++)
-        numbers[i] = kind == FLOATS  ? (double)a->floats[i]
-                     : kind == INTS  ? (double)a->ints[i]
-                     : kind == FLOAT ? (double)a->f
-                                     : (double)a->i;
+        numbers[i] = kind == TW_ONNX_FLOATS  ? (double)a->floats[i]
+                     : kind == TW_ONNX_INTS  ? (double)a->ints[i]
+                     : kind == TW_ONNX_FLOAT ? (double)a->f
+                                             : (double)a->i;
     out->numbers = numbers;
     out->count = (int)count;
 }
@@ -47,10 +47,10 @@ static void take_numbers(tw_onnx_node *n, const Tw__Onnx__Attribute *a, int kind
 static void take_texts(tw_onnx_node *n, const Tw__Onnx__Attribute *a, int kind,
                        tw_foreign_attribute *out)
 {
-    const size_t count = kind == STRINGS ? a->n_strings : 1;
+    const size_t count = kind == TW_ONNX_STRINGS ? a->n_strings : 1;
     const char **texts = tw_alloc_array(n->b->arena, count + 1, sizeof *texts);
     for (size_t i = 0; i < count; i++)
-        texts[i] = text_of(n, kind == STRINGS ? &a->strings[i] : &a->s);
+        texts[i] = text_of(n, kind == TW_ONNX_STRINGS ? &a->strings[i] : &a->s);
     out->texts = texts;
     out->count = (int)count;
 }
@@ -59,17 +59,18 @@ static bool take_attribute(tw_onnx_node *n, const tw_onnx_attribute_slot *slot,
                            tw_foreign_attribute *out)
 {
     const Tw__Onnx__Attribute *a = slot->value;
-    const int kind = kind_of(a);
+    const int kind = tw_onnx_attribute_kind(a);
     tw_tensor_data tensor;
     *out = (tw_foreign_attribute){.name = slot->name};
-    if (kind == STRING || kind == STRINGS) {
+    if (kind == TW_ONNX_STRING || kind == TW_ONNX_STRINGS) {
         take_texts(n, a, kind, out);
-    } else if (kind == TENSOR) {
+    } else if (kind == TW_ONNX_TENSOR) {
         if (!tw_onnx_tensor_of(n, a->t, &tensor))
             return false;
         out->value = tw_build_data(n->b, tensor.shape, tensor.data);
         out->count = 1;
-    } else if (kind == FLOAT || kind == INT || kind == FLOATS || kind == INTS) {
+    } else if (kind == TW_ONNX_FLOAT || kind == TW_ONNX_INT || kind == TW_ONNX_FLOATS ||
+               kind == TW_ONNX_INTS) {
         take_numbers(n, a, kind, out);
     } else {
         return TW_ONNX_FAIL(n, "the attribute %s is of the wrong kind (%d)", slot->name, kind);

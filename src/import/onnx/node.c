@@ -6,9 +6,6 @@
 
 /* --- attributes -------------------------------------------------------------------------------- */
 
-/* AttributeProto's type numbers that are read here. */
-enum { FLOAT = 1, INT = 2, STRING = 3, INTS = 7 };
-
 const Tw__Onnx__Attribute *tw_onnx_attribute(tw_onnx_node *n, const char *name)
 {
     for (int i = 0; i < n->attribute_count && tw_onnx_knows(n, name); i++)
@@ -37,19 +34,19 @@ bool tw_onnx_has(tw_onnx_node *n, const char *name)
 int64_t tw_onnx_int(tw_onnx_node *n, const char *name, int64_t fallback)
 {
     const Tw__Onnx__Attribute *a = tw_onnx_attribute(n, name);
-    return a && is_kind(n, name, a, INT, a->has_i) ? a->i : fallback;
+    return a && is_kind(n, name, a, TW_ONNX_INT, a->has_i) ? a->i : fallback;
 }
 
 float tw_onnx_float(tw_onnx_node *n, const char *name, float fallback)
 {
     const Tw__Onnx__Attribute *a = tw_onnx_attribute(n, name);
-    return a && is_kind(n, name, a, FLOAT, a->has_f) ? a->f : fallback;
+    return a && is_kind(n, name, a, TW_ONNX_FLOAT, a->has_f) ? a->f : fallback;
 }
 
 const char *tw_onnx_text(tw_onnx_node *n, const char *name, const char *fallback)
 {
     const Tw__Onnx__Attribute *a = tw_onnx_attribute(n, name);
-    if (!a || !is_kind(n, name, a, STRING, a->has_s))
+    if (!a || !is_kind(n, name, a, TW_ONNX_STRING, a->has_s))
         return fallback;
     return tw_strndup(n->b->arena, a->s.len ? (const char *)a->s.data : "", a->s.len);
 }
@@ -57,7 +54,7 @@ const char *tw_onnx_text(tw_onnx_node *n, const char *name, const char *fallback
 tw_onnx_list tw_onnx_ints(tw_onnx_node *n, const char *name)
 {
     const Tw__Onnx__Attribute *a = tw_onnx_attribute(n, name);
-    if (!a || !is_kind(n, name, a, INTS, a->n_ints > 0))
+    if (!a || !is_kind(n, name, a, TW_ONNX_INTS, a->n_ints > 0))
         return (tw_onnx_list){-1, NULL};
     return (tw_onnx_list){(int)a->n_ints, a->ints};
 }

@@ -336,8 +336,10 @@ static bool import_by(tw_onnx *o, tw_onnx_node *n)
         return false;
     if (function)
         return import_call(n, function);
-    return check_counts(n) && n->row->import(n) && n->b->diag->code == TW_CODE_OK &&
-           refuse_unread(n);
+    const bool ok = check_counts(n) && n->row->import(n) && n->b->diag->code == TW_CODE_OK;
+    if (!ok && n->row != &tw_onnx_foreign_row)
+        tw_onnx_name_attributes(n);
+    return ok && refuse_unread(n);
 }
 
 /* Whatever the nodes do, together they take no more than the limit. */

@@ -116,6 +116,19 @@ float tw_onnx_float(tw_onnx_node *n, const char *name, float fallback);
 const char *tw_onnx_text(tw_onnx_node *n, const char *name, const char *fallback);
 tw_onnx_list tw_onnx_ints(tw_onnx_node *n, const char *name);
 const Tw__Onnx__Attribute *tw_onnx_attribute(tw_onnx_node *n, const char *name);
+/* Which of its fields counts; files of the first IR version do not say it. */
+enum {
+    TW_ONNX_FLOAT = 1,
+    TW_ONNX_INT = 2,
+    TW_ONNX_STRING = 3,
+    TW_ONNX_TENSOR = 4,
+    TW_ONNX_FLOATS = 6,
+    TW_ONNX_INTS = 7,
+    TW_ONNX_STRINGS = 8
+};
+int tw_onnx_attribute_kind(const Tw__Onnx__Attribute *a);
+/* Behind the message that refuses the node: those of its attributes that the message does not name. */
+void tw_onnx_name_attributes(const tw_onnx_node *n);
 /* Does the operator have the attribute in the node's opset? versions.c. */
 bool tw_onnx_knows(const tw_onnx_node *n, const char *attribute);
 /* Is the text one of the words, which stand between spaces? A message where it is not. */

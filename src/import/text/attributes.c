@@ -112,8 +112,11 @@ static bool parse_named(tw_lexer *lexer, const tw_opdef *op, void *attributes, u
     if (i < 64 && (*seen >> i & 1))
         return tw_lex_fail_at(lexer, &at, TW_CODE_FAILED, "%s is given twice", name);
     *seen |= i < 64 ? UINT64_C(1) << i : 0;
-    return tw_lex_mark(lexer, '=') &&
-           parse_value(lexer, &op->attributes[i], (char *)attributes + op->attributes[i].offset);
+    if (tw_lex_mark(lexer, '=') &&
+        parse_value(lexer, &op->attributes[i], (char *)attributes + op->attributes[i].offset))
+        return true;
+    tw_fail_more(lexer->diag, ", in the attribute %s", name);
+    return false;
 }
 
 bool tw_text_attributes(tw_text_parser *parser, const tw_opdef *op, void *attributes)

@@ -216,7 +216,18 @@ static bool fail_node(tw_text_parser *parser, const tw_draft *draft)
         diag->line = draft->at.line;
         diag->column = draft->at.column;
     }
+    tw_fail_within(diag, draft->node, draft->operator_name);
     return false;
+}
+
+/* The same, of what the node's attributes led to: they stand behind `written`. */
+static bool fail_attributes(tw_text_parser *parser, const tw_draft *draft, const char *written)
+{
+    const size_t bytes = written ? strcspn(written, "}") : 0;
+    if (bytes)
+        tw_fail_more(parser->lexer.diag, "; its attributes are %.*s",
+                     (int)(bytes < 400 ? bytes : 400), written);
+    return fail_node(parser, draft);
 }
 
 /* The type that was written is the one computed. */
@@ -293,8 +304,9 @@ static bool parse_known(tw_text_parser *parser, tw_draft *draft, const tw_opdef 
         attributes = tw_alloc(lexer->arena, op->attribute_bytes);
         tw_attributes_default(op, attributes);
     }
-    if (tw_lex_is_mark(lexer, '{') && !tw_text_attributes(parser, op, attributes))
-        return false;
+    const char *written = tw_lex_is_mark(lexer, '{') ? lexer->text + lexer->at : NULL;
+    if (written && !tw_text_attributes(parser, op, attributes))
+        return fail_node(parser, draft);
     tw_graph *body[TW_MAX_BODIES] = {NULL};
     if (!parse_clamp(parser, draft) || !parse_bodies(parser, draft, op, body))
         return false;
@@ -303,7 +315,7 @@ static bool parse_known(tw_text_parser *parser, tw_draft *draft, const tw_opdef 
     tw_node *node = tw_graph_control(parser->graph, op, draft->node, draft->in, draft->in_count,
                                      draft->out_count, names, attributes, body, lexer->diag);
     if (!node)
-        return fail_node(parser, draft);
+        return fail_attributes(parser, draft, written);
     if (draft->clamped)
         node->clamp = draft->clamp;
     return finish_results(parser, draft, node);
