@@ -109,12 +109,20 @@ static void vectors(void **state)
     compare("vector");
 }
 
+/* Loops of TensorFlow and TFLite are the layers that they are. */
+static void recurrences(void **state)
+{
+    (void)state;
+    compare("recurrent");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(images),
         cmocka_unit_test(residuals),
         cmocka_unit_test(vectors),
+        cmocka_unit_test(recurrences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
