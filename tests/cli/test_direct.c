@@ -192,9 +192,45 @@ static void test_stream(void **state)
     expect_in_file("longer/app/vectors.c", "app_silent[APP_VECTORS] = {1, 1, 1, 1, 1, 0, 0, 0}");
 }
 
+/* ---- sums by rows ---- */
+
+/* A head over a map, and pairs that widen and narrow a vector, in the three types that sum up rows. */
+static const char summed[] =
+    "graph \"summed\" {\n  input %x : s8[1,12,6,2] quant(scale=0.1, zero=-3)\n"
+    "  const %k : s8[8,3,3,2] quant(scale=0.02, zero=0) = random 1 -128 128\n"
+    "  %m : s8[1,10,4,8] quant(scale=0.1, zero=-3) = Conv (%x, %k)\n"
+    "  %v : s8[1,320] quant(scale=0.1, zero=-3) = Reshape (%m) {shape=[1,320]}\n"
+    "  const %w : s8[7,320] quant(scale=0.01, zero=2) = random 2 -128 128\n"
+    "  %y : s8[1,7] quant(scale=0.4, zero=5) = FullyConnected (%v, %w)\n"
+    "  input %f : f32[1,20]\n  const %fa : f32[300,20] = random 3 -1 1\n"
+    "  const %fb : f32[9,300] = random 4 -1 1\n  const %fc : f32[9] = random 5 -1 1\n"
+    "  %fm = FullyConnected (%f, %fa)\n  %fg = Tanh (%fm)\n"
+    "  %fy = FullyConnected (%fg, %fb, %fc)\n"
+    "  input %h : s16[1,20] quant(scale=0.0005, zero=0)\n"
+    "  const %ha : s8[300,20] quant(scale=0.01, zero=0) = random 6 -128 128\n"
+    "  const %hb : s8[5,300] quant(scale=0.01, zero=0) = random 7 -128 128\n"
+    "  %hm : s16[1,300] quant(scale=0.001, zero=0) = FullyConnected (%h, %ha)\n"
+    "  %hy : s16[1,5] quant(scale=0.01, zero=0) = FullyConnected (%hm, %hb)\n"
+    "  output %y\n  output %fy\n  output %hy\n}\n";
+
+static void test_sums(void **state)
+{
+    (void)state;
+    tw_write_text("summed.twir", summed);
+    expect_status(tw_process("compile summed.twir --prefer memory -o summed.twp"), 0);
+    expect_status(tw_process("codegen summed.twp --format direct --steps 3 -o sums"), 0);
+    expect_in_file("sums/src/summed.c", "tw_k_connected_map_s8");
+    expect_in_file("sums/src/summed.c", "tw_k_connected_map_f32");
+    expect_in_file("sums/src/summed.c", "tw_k_connected_map_s16");
+    build_kernels("sums");
+    build_and_run("sums", "sums", "sums/app/*.c");
+    expect_in_file("shell.out", "pass: 3 runs");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sums),
         cmocka_unit_test(test_decisions),
         cmocka_unit_test(test_caches),
         cmocka_unit_test(test_stream),

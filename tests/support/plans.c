@@ -66,6 +66,22 @@ const char *const tw_test_networks[] = {
     "  output %n\n"
     "  output %k\n"
     "}\n",
+    /* maps and a vector that are summed up by rows */
+    "graph \"sums\" {\n"
+    "  input %x : s8[1,9,6,2] quant(scale=0.05, zero=3)\n"
+    "  input %f : f32[1,12]\n"
+    "  const %k : s8[5,3,3,2] quant(scale=0.01, zero=0) = random 11 -128 128\n"
+    "  const %w : s8[6,140] quant(scale=0.01, zero=0) = random 12 -128 128\n"
+    "  const %a : f32[40,12] = random 13 -1 1\n"
+    "  const %b : f32[3,40] = random 14 -1 1\n"
+    "  %m : s8[1,7,4,5] quant(scale=0.1, zero=-10) = Conv(%x, %k)\n"
+    "  %y : s8[1,6] quant(scale=0.3, zero=4) = FullyConnectedMap(%m, %w)\n"
+    "  %g = FullyConnected(%f, %a)\n"
+    "  %h = Tanh(%g)\n"
+    "  %z = FullyConnectedMap(%h, %b) {rank=3}\n"
+    "  output %y\n"
+    "  output %z\n"
+    "}\n",
     /* a cache with its position, and a buffer that is full from the first run */
     "graph \"states\" {\n"
     "  input %x : f32[1,2,2,3]\n"
