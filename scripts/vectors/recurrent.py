@@ -30,6 +30,21 @@ def case(file, name, op, onnx, gates, batch=1, lengths=None, state=True, peephol
     file.case(name, oracle, op, given, np.moveaxis(y[:, 0], 0, 1), ours, tolerance="rtol 1e-5 atol 1e-6", constants=("w", "r", "b", "p"))
 
 
+def steps(file, name, op, onnx, gates, taken, hold):
+    """Steps that are left out: ONNX Runtime on those that are taken, put where they stand."""
+    taken = np.array(taken, bool)
+    x, w, r, b = uniform(1, STEPS, INPUTS), uniform(gates, OUTPUTS, INPUTS), uniform(gates, OUTPUTS, OUTPUTS), uniform(2, gates, OUTPUTS)
+    h = uniform(1, OUTPUTS)
+    feeds = [np.moveaxis(x, 1, 0)[taken], w.reshape(1, -1, INPUTS), r.reshape(1, -1, OUTPUTS), b.reshape(1, -1), None, h.reshape(1, 1, OUTPUTS)]
+    oracle, made = ort.run(onnx, feeds, {"hidden_size": OUTPUTS}, 14)
+    y, last = np.zeros((1, STEPS, OUTPUTS), np.float32), h[0]
+    for t, row in enumerate(taken):
+        last = made[taken[:t].sum(), 0, 0] if row else last
+        y[0, t] = last if row or hold else 0
+    file.case(name, oracle, op, [("x", x), ("w", w), ("r", r), ("b", b), ("n", taken[None]), ("h", h)], y, {"hold": 1} if hold else None,
+              tolerance="rtol 1e-5 atol 1e-6", constants=("w", "r", "b"))
+
+
 def main():
     file = twir.File("recurrent.py")
     for op, onnx, gates in (("Rnn", "RNN", 1), ("Gru", "GRU", 3), ("PeepholeLstm", "LSTM", 4)):
@@ -46,6 +61,9 @@ def main():
     case(file, "other activations", "PeepholeLstm", "LSTM", 4,
          ours={"f": "hard_sigmoid", "g": "affine", "h": "relu", "alpha": [0.25, 1.5, 1], "beta": [0.5, 0.25, 0]},
          theirs={"activations": ["HardSigmoid", "Affine", "Relu"], "activation_alpha": [0.25, 1.5], "activation_beta": [0.5, 0.25]})
+    for op, onnx, gates in (("Rnn", "RNN", 1), ("Gru", "GRU", 3), ("PeepholeLstm", "LSTM", 4)):
+        steps(file, "steps that are left out", op, onnx, gates, [0, 1, 1, 0, 1], False)
+        steps(file, "steps that are left out hold the state", op, onnx, gates, [0, 1, 0, 1, 0], True)
     file.write("src/ops/recurrent.txt")
 
 

@@ -25,6 +25,13 @@ static bool fits(const tw_value *v, tw_dtype dtype, int rank, const int32_t *dim
     return !v || tw_shape_equal(&v->shape, &wanted);
 }
 
+/* A length each, or whether each step is taken. */
+static bool fits_steps(const tw_value *v, int32_t n, int32_t steps)
+{
+    return v && v->shape.dtype == TW_BOOL ? fits(v, TW_BOOL, 2, (int32_t[]){n, steps})
+                                          : fits(v, TW_S32, 1, &n);
+}
+
 /* Weights of `gates` * o rows, [G, O, K] or [1, G * O, K]. */
 static bool are_weights(const tw_value *v, tw_dtype dtype, int32_t gates, int32_t o, int32_t depth)
 {
@@ -56,7 +63,7 @@ static bool shape(const tw_shape_call *call)
     if (o > INT32_MAX / 4 || !are_weights(in[1], stored, gates, o, i) ||
         !are_weights(in[2], stored, gates, o, o) ||
         !fits(in[TW_RECURRENT_B], TW_F32, 3, (int32_t[]){2, gates, o}) ||
-        !fits(in[TW_RECURRENT_LENGTHS], TW_S32, 1, (int32_t[]){n}) ||
+        !fits_steps(in[TW_RECURRENT_LENGTHS], n, x->dim[1]) ||
         !fits(in[TW_RECURRENT_H0], stored, 2, (int32_t[]){n, o}) ||
         !fits(in[TW_RECURRENT_C0], of_cell, 2, (int32_t[]){n, o}) ||
         !fits(in[TW_RECURRENT_P], TW_F32, 2, (int32_t[]){3, o}))
@@ -109,6 +116,13 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *l, tw_diag 
     "  const %r : f32[" #gates ",2,2] = random 3 -1 1\n"                                           \
     "  const %n : s32[2] = [3, 5]\n  const %h : f32[2,2] = random 5 -1 1\n"                        \
     "  %y, %z = " Name " (%x, %w, %r, _, %n, %h)\n  output %y\n  output %z\n}\n"
+#define STEPS(Name, gates)                                                                         \
+    "graph \"steps\" {\n"                                                                          \
+    "  const %x : f32[1,6,3] = random 1 -2 2\n"                                                    \
+    "  const %w : f32[" #gates ",2,3] = random 2 -1 1\n"                                           \
+    "  const %r : f32[" #gates ",2,2] = random 3 -1 1\n"                                           \
+    "  const %n : bool[1,6] = [0, 1, 0, 1, 1, 0]\n  const %h : f32[1,2] = random 5 -1 1\n"         \
+    "  %y, %z = " Name " (%x, %w, %r, _, %n, %h) {hold=1}\n  output %y\n  output %z\n}\n"
 #define STORED(Name, gates, attributes)                                                            \
     "graph \"s8\" {\n"                                                                             \
     "  const %x : s8[1,6,3] quant(scale=0.02, zero=5) = random 1 -128 128\n"                       \
@@ -124,7 +138,7 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *l, tw_diag 
         LAYER(#Name, gates,                                                                        \
               "{f=hard_sigmoid, g=leaky_relu, h=scaled_tanh, alpha=[0.2,0.1,1.5], "                \
               "beta=[0.5,0,0.8], clip=0.7, linear_before_reset=1, input_forget=1}")                \
-            BATCH(#Name, gates) STORED(#Name, gates, "")                                           \
+            BATCH(#Name, gates) STEPS(#Name, gates) STORED(#Name, gates, "")                       \
                 STORED(#Name, gates,                                                               \
                        "{g=sigmoid, clip=1.5, linear_before_reset=1, "                             \
                        "input_forget=1}");                                                         \

@@ -120,7 +120,6 @@ static tw_status run(const tw_call *call, int32_t gates, tw_recurrent_function s
 {
     tw_lstm_job job;
     tw_recurrent_step s;
-    const tw_view *lengths = tw_lstm_operand(call, TW_RECURRENT_LENGTHS);
     int32_t n, t;
     if (tw_lstm_open(&job, call) != TW_OK)
         return TW_E_SCHEDULE;
@@ -142,18 +141,18 @@ static tw_status run(const tw_call *call, int32_t gates, tw_recurrent_function s
         tw_lstm_copy_state(c, tw_lstm_operand(call, TW_RECURRENT_C0), bytes);
     }
     for (n = 0; n < job.batch; n++) {
-        const int32_t length = lengths ? ((const int32_t *)lengths->data)[n] : INT32_MAX;
         s.h = h + (ptrdiff_t)n * job.outputs;
         s.c = c + (ptrdiff_t)n * job.outputs;
         for (t = 0; t < job.steps; t++) {
             float *y = (float *)job.y->data + tw_lstm_at(job.y, n, t);
             s.x = (const float *)job.x->data + tw_lstm_at(job.x, n, t + job.skipped);
-            if ((job.first ? 0 : job.y->row) + t < length) {
+            const int taken = tw_recurrent_is_taken(&job, n, t);
+            if (taken)
                 step(&s);
+            if (taken || s.a->hold)
                 memcpy(y, s.h, (size_t)job.outputs * sizeof(float));
-            } else {
+            else
                 memset(y, 0, (size_t)job.outputs * sizeof(float));
-            }
         }
     }
     if (job.last) {
@@ -170,6 +169,15 @@ static int fits(const tw_call *call, uint32_t i, uint32_t dtype, int rank, int32
 {
     const int32_t dim[3] = {a, b, c};
     return !tw_lstm_operand(call, i) || tw_lstm_is_dense(&call->in[i], dtype, rank, dim);
+}
+
+/* A length each, or whether each step is taken. */
+static int fits_steps(const tw_call *call, int32_t n, int32_t steps)
+{
+    const tw_view *v = tw_lstm_operand(call, TW_RECURRENT_LENGTHS);
+    return v && v->tensor->dtype == TW_BOOL
+               ? fits(call, TW_RECURRENT_LENGTHS, TW_BOOL, 2, n, steps, 0)
+               : fits(call, TW_RECURRENT_LENGTHS, TW_S32, 1, n, 0, 0);
 }
 
 /* Weights [G, O, K], or the same as [1, G * O, K]. */
@@ -201,8 +209,7 @@ tw_status tw_recurrent_check(const tw_call *call, int32_t gates, const tw_recurr
     if (y->dim[0] != n || y->dim[1] != x->dim[1] || x->dim[2] < 1 || o < 1 ||
         !are_weights(call, TW_RECURRENT_W, stored, gates, o, x->dim[2]) ||
         !are_weights(call, TW_RECURRENT_R, stored, gates, o, o) ||
-        !fits(call, TW_RECURRENT_B, TW_F32, 3, 2, gates, o) ||
-        !fits(call, TW_RECURRENT_LENGTHS, TW_S32, 1, n, 0, 0) ||
+        !fits(call, TW_RECURRENT_B, TW_F32, 3, 2, gates, o) || !fits_steps(call, n, x->dim[1]) ||
         !fits(call, TW_RECURRENT_H0, stored, 2, n, o, 0) ||
         !fits(call, TW_RECURRENT_C0, types->cell, 2, n, o, 0) ||
         !fits(call, TW_RECURRENT_P, TW_F32, 2, 3, o, 0))

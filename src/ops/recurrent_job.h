@@ -14,6 +14,20 @@ typedef struct tw_recurrent_types {
 tw_status tw_recurrent_check(const tw_call *call, int32_t gates, const tw_recurrent_types *types,
                              uint64_t *work);
 
+/* The steps of a sequence that are taken: up to its length, or those that are true. */
+static inline int tw_recurrent_is_taken(const tw_lstm_job *job, int32_t n, int32_t t)
+{
+    const tw_view *lengths = tw_lstm_operand(job->call, TW_RECURRENT_LENGTHS);
+    const int32_t step = (job->first ? 0 : job->y->row) + t;
+    if (!lengths)
+        return 1;
+    if (lengths->tensor->dtype == TW_BOOL) {
+        const ptrdiff_t steps = job->x->tensor->dim[1];
+        return ((const uint8_t *)lengths->data)[n * steps + step] != 0;
+    }
+    return step < ((const int32_t *)lengths->data)[n];
+}
+
 /* ---- int8 ---- */
 
 enum {

@@ -181,7 +181,6 @@ static tw_status run(const tw_call *call, int32_t gates, tw_recurrent_function s
 {
     tw_lstm_job job;
     tw_recurrent_step s;
-    const tw_view *lengths = tw_lstm_operand(call, TW_RECURRENT_LENGTHS);
     int32_t n, t;
     if (tw_lstm_open(&job, call) != TW_OK)
         return TW_E_SCHEDULE;
@@ -195,18 +194,18 @@ static tw_status run(const tw_call *call, int32_t gates, tw_recurrent_function s
     if (job.first)
         begin(call, h, c, state);
     for (n = 0; n < job.batch; n++) {
-        const int32_t length = lengths ? ((const int32_t *)lengths->data)[n] : INT32_MAX;
         s.h = h + (ptrdiff_t)n * job.outputs;
         s.c = c + (ptrdiff_t)n * job.outputs;
         for (t = 0; t < job.steps; t++) {
             int8_t *y = (int8_t *)job.y->data + tw_lstm_at(job.y, n, t);
             s.x = (const int8_t *)job.x->data + tw_lstm_at(job.x, n, t + job.skipped);
-            if ((job.first ? 0 : job.y->row) + t < length) {
+            const int taken = tw_recurrent_is_taken(&job, n, t);
+            if (taken)
                 step(&s);
+            if (taken || s.a->hold)
                 memcpy(y, s.h, (size_t)job.outputs);
-            } else {
+            else
                 memset(y, s.zero, (size_t)job.outputs);
-            }
         }
     }
     if (job.last) {

@@ -69,11 +69,9 @@ static void refused(void **state)
 {
     (void)state;
     expect(CHAIN(LAYER("Lambda", ",\"function\":\"x\"")), TW_CODE_UNSUPPORTED, "it (Lambda)");
-    expect(CHAIN(LAYER("Masking", "")), TW_CODE_UNSUPPORTED, "Masking");
     expect(CHAIN(LAYER("MyLayer", "")), TW_CODE_UNSUPPORTED, "it (MyLayer)");
     expect(CHAIN(LAYER("Activation", ",\"activation\":\"mine\"")), TW_CODE_UNSUPPORTED, "'mine'");
-    expect(CHAIN(LAYER("Embedding", ",\"input_dim\":3,\"output_dim\":2,\"mask_zero\":true")),
-           TW_CODE_UNSUPPORTED, "mask_zero");
+    expect(CHAIN(LAYER("ConvLSTM1D", "")), TW_CODE_FAILED, "batch, steps and images");
     expect(CHAIN(LAYER("RNN", ",\"cell\":{\"class_name\":\"MyCell\",\"config\":{}}")),
            TW_CODE_UNSUPPORTED, "MyCell");
     expect("{\"class_name\":\"MyModel\",\"config\":{}}", TW_CODE_UNSUPPORTED, "Functional");

@@ -190,7 +190,8 @@ tw_value *tw_kr_activate(tw_kr_node *n, const char *key, tw_value *x)
         TW_KR_UNSUPPORTED(n, "its activation is '%.64s', which is not known", tw_kr_class(value));
         return NULL;
     }
-    return tw_kr_inner(n, value, n->store, x);
+    tw_value *mask = NULL;
+    return tw_kr_inner(n, value, n->store, x, &mask);
 }
 
 /* --- layers ------------------------------------------------------------------------------------ */
@@ -272,10 +273,11 @@ bool tw_kr_op_softmax_layer(tw_kr_node *n)
     const int count = tw_kr_axes(n, "axis", x, -1, axes);
     if (count < 1)
         return false;
-    if (tw_kr_argument_of(n, 1, "mask"))
-        return TW_KR_UNSUPPORTED(n,
-                                 "a mask is not supported; add large negative numbers before it");
+    tw_value *mask = tw_kr_mask(n, 1, 0);
     int rank = 0;
+    x = tw_kr_select(n, mask, x, tw_kr_scalar(n, TW_KR_EXCLUDED));
+    if (!x)
+        return false;
     for (int i = 0; i < x->shape.rank; i++) {
         whole[i] = x->shape.dim[i];
         if (rank > 0 && i > axes[0] && i <= axes[count - 1])
@@ -288,6 +290,7 @@ bool tw_kr_op_softmax_layer(tw_kr_node *n)
     if (count > 1)
         x = tw_build_reshape(n->b, x, rank, dim);
     x = x ? tw_build1(n->b, "Softmax", x, TW_SETTINGS(tw_set_int("axis", axes[0]))) : NULL;
-    return tw_kr_set(n,
-                     x && count > 1 ? tw_build_reshape(n->b, x, n->in[0]->shape.rank, whole) : x);
+    x = x && count > 1 ? tw_build_reshape(n->b, x, n->in[0]->shape.rank, whole) : x;
+    /* Where nothing counts, Keras 3 has zeros. */
+    return tw_kr_set(n, n->import->version >= 3 ? tw_kr_select(n, mask, x, tw_kr_scalar(n, 0)) : x);
 }

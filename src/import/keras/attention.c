@@ -5,29 +5,35 @@
 
 #include "import/keras/keras.h"
 
-#define EXCLUDED (-1e9)
-
 /* 0 where the mask is true, else the large number; to be added to scores. */
 static tw_value *penalty(tw_kr_node *n, tw_value *mask)
 {
     tw_value *real = mask ? tw_build_cast(n->b, tw_build_cast(n->b, mask, TW_BOOL), TW_F32) : NULL;
     tw_value *excluded = real ? tw_build2(n->b, "Sub", real, tw_kr_scalar(n, 1), NULL) : NULL;
-    return excluded ? tw_build2(n->b, "Mul", excluded, tw_kr_scalar(n, -EXCLUDED), NULL) : NULL;
+    return excluded ? tw_build2(n->b, "Mul", excluded, tw_kr_scalar(n, -TW_KR_EXCLUDED), NULL)
+                    : NULL;
 }
 
-/* Steps see themselves and earlier ones. */
-static tw_value *causal(tw_kr_node *n, int32_t rows, int32_t columns)
+/* What two masks both allow; null allows everything. */
+static tw_value *both(tw_kr_node *n, tw_value *a, tw_value *b)
 {
-    const int32_t dim[] = {rows, columns};
-    tw_value *out = (int64_t)rows * columns <= TW_BUILD_LIMIT / 4
-                        ? tw_build_full(n->b, tw_shape_of(TW_F32, 2, dim), 0)
-                        : NULL;
-    for (int32_t i = 0; out && i < rows; i++)
-        for (int32_t k = i + 1; k < columns; k++)
-            ((float *)(uintptr_t)out->data)[(int64_t)i * columns + k] = (float)EXCLUDED;
-    if (!out)
-        TW_KR_UNSUPPORTED(n, "a mask for %d and %d steps is too large", (int)rows, (int)columns);
-    return out;
+    return !a || !b ? (a ? a : b) : tw_build2(n->b, "And", a, b, NULL);
+}
+
+/* Queries see keys as far as `before` steps in front of them and `behind` steps behind. */
+static tw_value *near(tw_kr_node *n, const tw_value *scores, int64_t before, int64_t behind)
+{
+    const int32_t *dim = &scores->shape.dim[scores->shape.rank - 2];
+    if ((int64_t)dim[0] * dim[1] <= TW_BUILD_LIMIT)
+        return tw_build_band(n->b, dim[0], dim[1], -before, behind);
+    TW_KR_UNSUPPORTED(n, "a mask for %d and %d steps is too large", (int)dim[0], (int)dim[1]);
+    return NULL;
+}
+
+/* Queries see themselves and what is in front of them. */
+static tw_value *causal(tw_kr_node *n, const tw_value *scores)
+{
+    return near(n, scores, INT32_MAX, 0);
 }
 
 static tw_value *add(tw_kr_node *n, tw_value *scores, tw_value *more)
@@ -42,11 +48,13 @@ static tw_value *product(tw_kr_node *n, tw_value *a, tw_value *b, bool transpose
                : NULL;
 }
 
-/* The scores weighed, and the values by them: result 0, and 1 where the scores are asked for. */
-static bool apply(tw_kr_node *n, tw_value *scores, tw_value *value)
+/* The scores weighed, and the values by them: result 0, 0 at queries that do not count; and 1 where the
+ * scores are asked for. */
+static bool apply(tw_kr_node *n, tw_value *scores, tw_value *value, tw_value *mask)
 {
     tw_value *weights = tw_kr_softmax(n, scores, "Softmax");
-    return tw_kr_set(n, product(n, weights, value, false)) &&
+    tw_value *y = product(n, weights, value, false);
+    return tw_kr_set(n, tw_kr_select(n, mask, y, tw_kr_scalar(n, 0))) &&
            (!tw_kr_argument_flag(n, -1, "return_attention_scores") || tw_kr_set(n, weights));
 }
 
@@ -109,12 +117,14 @@ bool tw_kr_op_attention(tw_kr_node *n)
         return TW_KR_UNSUPPORTED(n, "query, value and key must be batch, steps and features");
     if (q->shape.dim[2] != k->shape.dim[2] || q->shape.dim[0] != k->shape.dim[0])
         return TW_KR_FAIL(n, "query and key have different batches or features");
-    if (tw_kr_argument_of(n, 1, "mask"))
-        return TW_KR_UNSUPPORTED(n, "a mask is not supported: every step counts");
+    tw_value *of_query = tw_kr_mask(n, 1, 0), *of_value = tw_kr_mask(n, 1, 1);
     tw_value *scores = n->row->kind == 1 ? additive_scores(n, q, k) : dot_scores(n, q, k);
-    if (tw_kr_argument_flag(n, -1, "use_causal_mask") || tw_kr_flag(n, "causal", false))
-        scores = add(n, scores, causal(n, q->shape.dim[1], k->shape.dim[1]));
-    return apply(n, scores, v);
+    tw_value *seen = tw_kr_mask_axis(n, of_value, 1);
+    if (scores && (tw_kr_argument_flag(n, -1, "use_causal_mask") || tw_kr_flag(n, "causal", false)))
+        seen = both(n, seen, causal(n, scores));
+    if (seen)
+        scores = add(n, scores, penalty(n, seen));
+    return apply(n, scores, v, tw_kr_mask_axis(n, of_query, 2));
 }
 
 /* --- in heads ---------------------------------------------------------------------------------- */
@@ -154,21 +164,54 @@ static tw_value *gather_heads(tw_kr_node *n, tw_value *y)
 }
 
 /* The argument's mask as the scores' axes have it: [N, T, S] or with heads [N, H, T, S]. */
-static tw_value *add_mask(tw_kr_node *n, tw_value *scores)
+static tw_value *given_mask(tw_kr_node *n)
 {
     tw_value *mask = tw_kr_tensor(n, n->import->version >= 3 ? 6 : 3, "attention_mask");
-    if (!mask || !scores)
-        return scores;
-    mask = penalty(n, mask);
+    mask = mask ? tw_build_cast(n->b, mask, TW_BOOL) : NULL;
     if (mask && mask->shape.rank == 3)
-        mask = tw_build_reshape(
-            n->b, mask, 4,
-            (int64_t[]){mask->shape.dim[0], 1, mask->shape.dim[1], mask->shape.dim[2]});
-    if (mask && mask->shape.rank > 4) {
+        mask = tw_kr_mask_axis(n, mask, 1);
+    if (mask && mask->shape.rank > 4)
         TW_KR_FAIL(n, "its attention mask has %d axes", mask->shape.rank);
-        return NULL;
-    }
-    return add(n, scores, mask);
+    return mask;
+}
+
+/* What comes with the value or key: with the argument, or in one of its own. [N, S] to [N, 1, 1, S]. */
+static tw_value *mask_of_keys(tw_kr_node *n, int place, const char *name)
+{
+    const tw_kr_argument *a = tw_kr_argument_of(n, place, name);
+    tw_value *mask = tw_kr_tensor(n, -1, tw_format(n->b->arena, "%s_mask", name));
+    mask = mask ? tw_build_cast(n->b, mask, TW_BOOL) : tw_kr_argument_mask(a, 0);
+    return tw_kr_mask_axis(n, tw_kr_mask_axis(n, mask, 1), 1);
+}
+
+/* The pairs of query and key that count; null: all. */
+static tw_value *pairs_seen(tw_kr_node *n, const tw_value *scores)
+{
+    tw_value *queries = n->masks ? n->masks[0] : NULL;
+    const int64_t window = tw_kr_int(n, "sliding_window", 0);
+    tw_value *seen = given_mask(n);
+    seen = both(n, seen, tw_kr_mask_axis(n, tw_kr_mask_axis(n, queries, 1), 3));
+    seen = both(n, seen, mask_of_keys(n, 1, "value"));
+    seen = both(n, seen, mask_of_keys(n, 2, "key"));
+    if (tw_kr_argument_flag(n, -1, "use_causal_mask"))
+        seen = both(n, seen, causal(n, scores));
+    if (window > 0)
+        seen = both(n, seen, near(n, scores, window - 1, window - 1));
+    return seen;
+}
+
+/* Shares of the values: where nothing counts, zeros if Keras computes the shares by themselves, which version 3
+ * does where it must hand them out or drop some. */
+static tw_value *shares(tw_kr_node *n, tw_value *scores)
+{
+    tw_value *seen = scores ? pairs_seen(n, scores) : NULL;
+    const bool apart =
+        n->import->version >= 3 &&
+        (tw_kr_argument_flag(n, -1, "return_attention_scores") || tw_kr_real(n, "dropout", 0) > 0);
+    if (seen)
+        scores = add(n, scores, penalty(n, seen));
+    tw_value *weights = tw_kr_softmax(n, scores, "Softmax");
+    return seen && apart ? tw_kr_select(n, seen, weights, tw_kr_scalar(n, 0)) : weights;
 }
 
 typedef struct heads {
@@ -206,7 +249,7 @@ static tw_value *shared_product(tw_kr_node *n, tw_value *a, tw_value *b, bool tr
 
 static bool attend(tw_kr_node *n, const heads *h)
 {
-    tw_value *q = n->in_count ? n->in[0] : NULL;
+    tw_value *q = n->in_count ? n->in[0] : NULL, *gate = NULL;
     tw_value *v = n->in_count > 1 ? n->in[1] : tw_kr_tensor(n, 1, "value");
     tw_value *k = tw_kr_tensor(n, 2, "key");
     k = k ? k : v;
@@ -215,19 +258,22 @@ static bool attend(tw_kr_node *n, const heads *h)
     if (h->query < 1 || h->key < 1 || h->size < 1 || h->value_size < 1 || h->query % h->key != 0)
         return TW_KR_FAIL(n, "%lld and %lld heads of %lld and %lld", (long long)h->query,
                           (long long)h->key, (long long)h->size, (long long)h->value_size);
+    if (tw_kr_flag(n, "use_gate", false) &&
+        !(gate = tw_build1(n->b, "Sigmoid", project(n, "gate_dense", q, h->query, h->value_size),
+                           NULL)))
+        return false;
     q = project(n, "query_dense", q, h->query, h->size);
     k = q ? project(n, "key_dense", k, h->key, h->size) : NULL;
     v = k ? project(n, "value_dense", v, h->key, h->value_size) : NULL;
     q = v ? tw_build2(n->b, "Mul", q, tw_kr_scalar(n, 1.0 / sqrt((double)h->size)), NULL) : NULL;
-    tw_value *scores = add_mask(n, shared_product(n, q, k, true));
-    if (q && k && scores && tw_kr_argument_flag(n, -1, "use_causal_mask"))
-        scores = add(n, scores, causal(n, q->shape.dim[2], k->shape.dim[2]));
-    tw_value *weights = tw_kr_softmax(n, scores, "Softmax");
-    return tw_kr_set(n, gather_heads(n, shared_product(n, weights, v, false))) &&
+    tw_value *weights = shares(n, shared_product(n, q, k, true));
+    tw_value *y = shared_product(n, weights, v, false);
+    if (gate)
+        y = y ? tw_build2(n->b, "Mul", y, gate, NULL) : NULL;
+    return tw_kr_set(n, gather_heads(n, y)) &&
            (!tw_kr_argument_flag(n, -1, "return_attention_scores") || tw_kr_set(n, weights));
 }
 
-/* Masks of the layer's inputs come from layers that are refused; what is left is the argument's. */
 bool tw_kr_op_multi_head(tw_kr_node *n)
 {
     const int64_t size = tw_kr_int(n, "key_dim", 0), count = tw_kr_int(n, "num_heads", 0);
@@ -244,7 +290,5 @@ bool tw_kr_op_grouped_query(tw_kr_node *n)
     const int64_t size = tw_kr_int(n, "head_dim", 0);
     const heads h = {tw_kr_int(n, "num_query_heads", 0), tw_kr_int(n, "num_key_value_heads", 0),
                      size, size};
-    if (tw_kr_flag(n, "use_gate", false) || tw_kr_get(n, "sliding_window"))
-        return TW_KR_UNSUPPORTED(n, "use_gate and sliding_window are not supported");
     return attend(n, &h);
 }

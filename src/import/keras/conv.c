@@ -90,6 +90,29 @@ static tw_value *front(tw_kr_node *n, tw_value *kernel, int spatial, int first)
     return kernel ? tw_build_weight(n->b, kernel, perm, 0, NULL) : NULL;
 }
 
+tw_value *tw_kr_filters(tw_kr_node *n, tw_value *kernel, int spatial)
+{
+    return front(n, kernel, spatial, 1);
+}
+
+tw_value *tw_kr_convolve(tw_kr_node *n, int spatial, tw_value *x, tw_value *filters, tw_value *bias,
+                         bool same)
+{
+    window w;
+    if (!x || !filters || !read_window(n, spatial, &w))
+        return NULL;
+    for (int i = 0; same && i < spatial; i++) {
+        const tw_pads pads = tw_same_pads(x->shape.dim[1 + i], 1, w.kernel[i]);
+        w.stride[i] = w.dilation[i] = 1;
+        w.begin[i] = pads.begin;
+        w.end[i] = pads.end;
+    }
+    if (!same && !pad(n, x, &w))
+        return NULL;
+    return convolve(n, spatial == 3 ? "Conv3d" : "Conv", x, filters, bias, &w,
+                    tw_set_int("group", 1));
+}
+
 bool tw_kr_op_conv(tw_kr_node *n)
 {
     const int spatial = n->row->kind;

@@ -212,10 +212,9 @@ bool tw_kr_op_embedding(tw_kr_node *n)
 {
     tw_value *x = tw_kr_in(n, 1, TW_MAX_RANK - 1);
     const int64_t dim[] = {tw_kr_int(n, "input_dim", 0), tw_kr_int(n, "output_dim", 0)};
-    if (x && tw_kr_flag(n, "mask_zero", false))
-        return TW_KR_UNSUPPORTED(n, "mask_zero lets later layers leave out steps, which is not "
-                                    "supported; build the layer with mask_zero=False");
     tw_value *w = x ? tw_kr_variable(n, n->store, 0, "embeddings", 2, dim) : NULL;
     x = tw_build_cast(n->b, x, TW_S32);
+    if (w && x && tw_kr_flag(n, "mask_zero", false))
+        n->out_mask[0] = tw_build2(n->b, "NotEqual", x, tw_build_scalar(n->b, TW_S32, 0), NULL);
     return w && tw_kr_set(n, tw_build_gather(n->b, w, x, 0, 0));
 }

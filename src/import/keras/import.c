@@ -39,7 +39,7 @@ static bool import_model(tw_kr_import *import, const json_t *model)
             import->b.diag, TW_CODE_UNSUPPORTED, tw_kr_name(model), class,
             "the model is of a class of its own, whose code is not in the file; build it as "
             "Sequential or Functional, or convert it to TFLite");
-    if (!tw_kr_model(import, model, tw_kr_root(import), NULL, 0, &results))
+    if (!tw_kr_model(import, model, tw_kr_root(import), NULL, &results))
         return false;
     for (int i = 0; i < results.count; i++) {
         tw_rename_value(import->b.graph, results.value[i], results.name[i]);

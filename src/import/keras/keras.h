@@ -29,6 +29,7 @@ typedef struct tw_kr_row {
 #define TW_KERAS_OPERATION(Name, functions, function, kind, op)                                    \
     bool tw_kr_op_##function(tw_kr_node *node);
 #define TW_KERAS_REFUSED(Name, instead)
+#define TW_KERAS_MASKED(Name, function) bool tw_kr_mask_##function(tw_kr_node *node);
 #include "import/keras/keras.def"
 
 /* The row of a layer's class, or of an operation. Null where it is not known. */
@@ -69,11 +70,13 @@ typedef struct tw_kr_argument {
     const char *name; /* null: by position */
     const json_t *json;
     tw_value **value;
+    tw_value **mask; /* of each tensor: which steps count; null: all */
     int count;
 } tw_kr_argument;
 
 typedef struct tw_kr_results {
     tw_value **value;
+    tw_value **mask; /* as an argument's */
     int count;
     const char **name; /* of a model: the layers that make them */
 } tw_kr_results;
@@ -87,9 +90,11 @@ struct tw_kr_node {
     tw_kr_store *store;
     const tw_kr_argument *arguments;
     int argument_count;
-    tw_value **in; /* the tensors of the first argument */
+    tw_value **in;    /* the tensors of the first argument */
+    tw_value **masks; /* and which of their steps count: tw_kr_mask tells what a layer sees of it */
     int in_count;
     tw_value *out[TW_KR_MOST_OUT];
+    tw_value *out_mask[TW_KR_MOST_OUT]; /* bool [batch, steps]; null: every step counts */
     int out_count;
 };
 
@@ -106,18 +111,20 @@ tw_graph *tw_kr_import_config(tw_arena *arena, const char *text, size_t bytes, i
 
 bool tw_kr_is_model(const char *class);
 /* A model as a layer: `in` null for the outermost, which makes the graph's inputs. */
-bool tw_kr_model(tw_kr_import *import, const json_t *layer, tw_kr_store *store, tw_value **in,
-                 int in_count, tw_kr_results *results);
-bool tw_kr_sequential(tw_kr_import *import, const json_t *layer, tw_kr_store *store, tw_value *in,
-                      tw_kr_results *results);
-bool tw_kr_network(tw_kr_import *import, const json_t *layer, tw_kr_store *store, tw_value **in,
-                   int in_count, tw_kr_results *results);
+bool tw_kr_model(tw_kr_import *import, const json_t *layer, tw_kr_store *store,
+                 const tw_kr_argument *in, tw_kr_results *results);
+bool tw_kr_sequential(tw_kr_import *import, const json_t *layer, tw_kr_store *store,
+                      const tw_kr_argument *in, tw_kr_results *results);
+bool tw_kr_network(tw_kr_import *import, const json_t *layer, tw_kr_store *store,
+                   const tw_kr_argument *in, tw_kr_results *results);
 
 /* Call a layer. The store is rewound first, so that each call reads the same variables. */
 bool tw_kr_call(tw_kr_import *import, const json_t *layer, const char *name, tw_kr_store *store,
                 const tw_kr_argument *arguments, int argument_count, tw_kr_results *results);
-/* A layer inside another, on one tensor, with the outer one's name; null with a message. */
-tw_value *tw_kr_inner(tw_kr_node *n, const json_t *layer, tw_kr_store *store, tw_value *x);
+/* A layer inside another, on one tensor, with the outer one's name; null with a message. mask: the
+ * tensor's; becomes the result's. */
+tw_value *tw_kr_inner(tw_kr_node *n, const json_t *layer, tw_kr_store *store, tw_value *x,
+                      tw_value **mask);
 
 /* Make an input of the graph. shape: with nulls where an axis is open. */
 tw_value *tw_kr_input(tw_kr_import *import, const char *name, const json_t *shape,
@@ -196,6 +203,23 @@ tw_value *tw_kr_real_value(tw_kr_node *n, tw_value *x);
 tw_value *tw_kr_list(tw_kr_node *n, int count, const double *values);
 tw_value *tw_kr_scalar(tw_kr_node *n, double value);
 
+/* What takes the place of a score that a mask leaves out. */
+#define TW_KR_EXCLUDED (-1e9)
+
+/* --- masks: mask.c ------------------------------------------------------------------------------- */
+
+/* The mask of the layer's input i, as Keras hands it to the layer: given by the argument `mask`, at this
+ * place, or what comes with the input. bool; null: every step counts. */
+tw_value *tw_kr_mask(const tw_kr_node *n, int place, int i);
+/* What comes with tensor `value` of an argument. */
+tw_value *tw_kr_argument_mask(const tw_kr_argument *a, int i);
+/* Sets the masks of the results, by the layer's class. */
+bool tw_kr_set_masks(tw_kr_node *n);
+/* The mask with an axis more at `axis`. */
+tw_value *tw_kr_mask_axis(tw_kr_node *n, tw_value *mask, int axis);
+/* x where the mask, which broadcasts to it, is true, else y. Null mask: x. */
+tw_value *tw_kr_select(tw_kr_node *n, tw_value *mask, tw_value *x, tw_value *y);
+
 /* --- shared by layers ---------------------------------------------------------------------------- */
 
 /* activation.c: by the configuration's `key`; x itself where there is none. */
@@ -204,6 +228,12 @@ tw_value *tw_kr_function(tw_kr_node *n, const char *name, tw_value *x);
 /* The one IR operator that it becomes; null: none, or several. */
 const char *tw_kr_function_operator(const char *name);
 tw_value *tw_kr_softmax(tw_kr_node *n, tw_value *x, const char *op);
+/* conv.c: a kernel [spatial.., in, out] as convolutions take it. */
+tw_value *tw_kr_filters(tw_kr_node *n, tw_value *kernel, int spatial);
+/* A convolution of an image, channels last, by the layer's kernel size, strides, dilation and padding; same: by
+ * its kernel size alone, to a result as large as the image. */
+tw_value *tw_kr_convolve(tw_kr_node *n, int spatial, tw_value *x, tw_value *filters, tw_value *bias,
+                         bool same);
 /* dense.c: x times w [in.., out..] over x's last axes, as many as `contracted`. */
 tw_value *tw_kr_product(tw_kr_node *n, tw_value *x, tw_value *w, int contracted, tw_value *bias);
 

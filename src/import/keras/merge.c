@@ -30,12 +30,64 @@ static bool read_inputs(tw_kr_node *n, int least, tw_value ***parts)
     return true;
 }
 
+/* A product in Keras 3: 1 where an input does not count, 0 where none does. */
+static tw_value *masked_product(tw_kr_node *n, tw_value **parts)
+{
+    tw_value *some = NULL, *y = NULL;
+    bool all = true;
+    for (int i = 0; i < n->in_count; i++) {
+        tw_value *own = n->masks[i];
+        own = own ? tw_kr_mask_axis(n, own, own->shape.rank) : NULL;
+        parts[i] = tw_kr_select(n, own, parts[i], tw_kr_scalar(n, 1));
+        y = y ? tw_build2(n->b, "Mul", y, parts[i], NULL) : parts[i];
+        some = own && some ? tw_build2(n->b, "Or", some, own, NULL) : own ? own : some;
+        all = all && own;
+    }
+    return all ? tw_kr_select(n, some, y, tw_kr_scalar(n, 0)) : y;
+}
+
+/* The greatest or least in Keras 3: of what counts. */
+static tw_value *masked_extreme(tw_kr_node *n, tw_value **parts)
+{
+    tw_value *y = NULL, *before = NULL;
+    for (int i = 0; i < n->in_count; i++) {
+        tw_value *x = parts[i], *own = n->masks[i];
+        own = own ? tw_kr_mask_axis(n, own, own->shape.rank) : NULL;
+        if (y) {
+            x = tw_kr_select(n, own, x, y);
+            y = tw_kr_select(n, before, y, x);
+            y = x && y ? tw_build2(n->b, n->row->op, y, x, NULL) : NULL;
+            own = own && before ? tw_build2(n->b, "Or", before, own, NULL) : NULL;
+        } else {
+            y = x;
+        }
+        before = own;
+        if (!y)
+            return NULL;
+    }
+    return y;
+}
+
+static bool has_masks(const tw_kr_node *n)
+{
+    bool some = false;
+    for (int i = 0; n->masks && i < n->in_count; i++)
+        some = some || n->masks[i];
+    return some;
+}
+
 /* kind 1: the mean, by the number of inputs. */
 bool tw_kr_op_merge(tw_kr_node *n)
 {
     tw_value **parts;
     if (!read_inputs(n, 1, &parts))
         return false;
+    if (n->import->version >= 3 && has_masks(n)) {
+        if (strcmp(n->row->op, "Mul") == 0)
+            return tw_kr_set(n, masked_product(n, parts));
+        if (strcmp(n->row->op, "Max") == 0 || strcmp(n->row->op, "Min") == 0)
+            return tw_kr_set(n, masked_extreme(n, parts));
+    }
     tw_value *y = tw_build_chain(n->b, n->row->op, parts, n->in_count);
     if (y && n->row->kind == 1)
         y = tw_build2(n->b, "Mul", y, tw_kr_scalar(n, 1.0 / n->in_count), NULL);

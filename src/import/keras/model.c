@@ -135,17 +135,18 @@ static tw_value *make_input(tw_kr_import *import, const json_t *model)
     return tw_kr_input(import, name, shape, dtype);
 }
 
-bool tw_kr_sequential(tw_kr_import *import, const json_t *model, tw_kr_store *store, tw_value *in,
-                      tw_kr_results *results)
+bool tw_kr_sequential(tw_kr_import *import, const json_t *model, tw_kr_store *store,
+                      const tw_kr_argument *in, tw_kr_results *results)
 {
     const json_t *layers = tw_kr_layers(model);
     tw_kr_store **stores = tw_kr_stores(import, store, layers);
     const char *name = tw_kr_name(model);
-    if (!stores || (!in && !(in = make_input(import, model))))
+    tw_value *x = in ? in->value[0] : NULL, *mask = in ? tw_kr_argument_mask(in, 0) : NULL;
+    if (!stores || (!x && !(x = make_input(import, model))))
         return false;
     for (size_t i = 0; i < json_array_size(layers); i++) {
         const json_t *layer = json_array_get(layers, i);
-        const tw_kr_argument argument = {.value = &in, .count = 1};
+        const tw_kr_argument argument = {.value = &x, .mask = &mask, .count = 1};
         tw_kr_results own;
         if (strcmp(tw_kr_class(layer), "InputLayer") == 0)
             continue;
@@ -156,23 +157,25 @@ bool tw_kr_sequential(tw_kr_import *import, const json_t *model, tw_kr_store *st
         if (own.count != 1)
             return tw_fail(import->b.diag, TW_CODE_FAILED, name, tw_kr_class(layer),
                            "a layer with %d results stands in a chain", own.count);
-        in = own.value[0];
+        x = own.value[0];
+        mask = own.mask[0];
     }
-    *results = (tw_kr_results){tw_copy(import->scratch, &in, sizeof in), 1,
+    *results = (tw_kr_results){tw_copy(import->scratch, &x, sizeof x),
+                               tw_copy(import->scratch, &mask, sizeof mask), 1,
                                tw_copy(import->scratch, &name, sizeof name)};
     return true;
 }
 
-bool tw_kr_model(tw_kr_import *import, const json_t *model, tw_kr_store *store, tw_value **in,
-                 int in_count, tw_kr_results *results)
+bool tw_kr_model(tw_kr_import *import, const json_t *model, tw_kr_store *store,
+                 const tw_kr_argument *in, tw_kr_results *results)
 {
     if (!json_is_array(tw_kr_layers(model)))
         return tw_fail(import->b.diag, TW_CODE_FAILED, tw_kr_name(model), tw_kr_class(model),
                        "the model has no list of layers");
     if (strcmp(tw_kr_class(model), "Sequential") != 0)
-        return tw_kr_network(import, model, store, in, in_count, results);
-    if (in && in_count != 1)
+        return tw_kr_network(import, model, store, in, results);
+    if (in && in->count != 1)
         return tw_fail(import->b.diag, TW_CODE_FAILED, tw_kr_name(model), "Sequential",
-                       "it is called with %d tensors, it takes one", in_count);
-    return tw_kr_sequential(import, model, store, in ? in[0] : NULL, results);
+                       "it is called with %d tensors, it takes one", in->count);
+    return tw_kr_sequential(import, model, store, in, results);
 }

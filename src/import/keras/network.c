@@ -26,7 +26,7 @@ typedef struct network {
     int count;
     tw_map by_name;
     long attempts;
-    tw_value **buffer; /* the tensors of the argument in hand */
+    tw_value **buffer, **masks; /* the tensors of the argument in hand */
 } network;
 
 #define NET_FAIL(net, node, ...)                                                                   \
@@ -52,7 +52,7 @@ static const json_t *history_of(const json_t *value)
                : NULL;
 }
 
-static found resolve(network *net, const json_t *reference, tw_value **value)
+static found resolve(network *net, const json_t *reference, tw_value **value, tw_value **mask)
 {
     const char *name = json_string_value(json_array_get(reference, 0));
     const member *m = tw_map_get(&net->by_name, name);
@@ -77,6 +77,7 @@ static found resolve(network *net, const json_t *reference, tw_value **value)
         return WRONG;
     }
     *value = m->results[call].value[tensor];
+    *mask = m->results[call].mask[tensor];
     return FOUND;
 }
 
@@ -91,7 +92,7 @@ static found collect(network *net, const json_t *value, int depth, tw_kr_argumen
         }
         if (strcmp(json_string_value(json_array_get(reference, 0)), "_CONSTANT_VALUE") == 0)
             return FOUND;
-        return resolve(net, reference, &a->value[a->count]) == FOUND
+        return resolve(net, reference, &a->value[a->count], &a->mask[a->count]) == FOUND
                    ? (a->count++, FOUND)
                    : (net->import->b.diag->code == TW_CODE_OK ? NOT_YET : WRONG);
     }
@@ -124,9 +125,13 @@ static found add_argument(network *net, call *c, const char *name, const json_t 
     tw_kr_argument *a = &c->argument[c->count++];
     *a = (tw_kr_argument){.name = name, .json = value};
     a->value = net->buffer;
+    a->mask = net->masks;
     found all = collect(net, value, 0, a);
-    if (all == FOUND)
-        a->value = tw_copy(net->import->scratch, net->buffer, sizeof *a->value * (size_t)a->count);
+    const size_t bytes = sizeof *a->value * (size_t)a->count;
+    if (all == FOUND) {
+        a->value = tw_copy(net->import->scratch, net->buffer, bytes);
+        a->mask = tw_copy(net->import->scratch, net->masks, bytes);
+    }
     return all;
 }
 
@@ -255,16 +260,16 @@ static bool list_references(network *net, const json_t *value, int depth, const 
 }
 
 /* The model's inputs are results of its input layers. */
-static bool bind_inputs(network *net, tw_value **in, int in_count)
+static bool bind_inputs(network *net, const tw_kr_argument *in)
 {
     const json_t **list = tw_alloc_array(net->import->scratch, MOST_TENSORS, sizeof *list);
     int count = 0;
     const json_t *config = tw_kr_config(net->model);
     if (!list_references(net, json_object_get(config, "input_layers"), 0, list, &count))
         return false;
-    if (in && count != in_count)
+    if (in && count != in->count)
         return NET_FAIL(net, tw_kr_name(net->model), "it is called with %d tensors, it takes %d",
-                        in_count, count);
+                        in->count, count);
     for (int i = 0; i < count; i++) {
         const char *name = json_string_value(json_array_get(list[i], 0));
         member *m = tw_map_get(&net->by_name, name);
@@ -274,11 +279,13 @@ static bool bind_inputs(network *net, tw_value **in, int in_count)
         if (!shape)
             shape = json_object_get(own, "batch_input_shape");
         const char *dtype = json_string_value(json_object_get(own, "dtype"));
-        tw_value *value = in ? in[i] : tw_kr_input(net->import, name, shape, tw_kr_or_empty(dtype));
+        tw_value *value =
+            in ? in->value[i] : tw_kr_input(net->import, name, shape, tw_kr_or_empty(dtype));
+        tw_value *mask = in ? tw_kr_argument_mask(in, i) : NULL;
         if (!value)
             return false;
-        m->results[0] =
-            (tw_kr_results){tw_copy(net->import->scratch, &value, sizeof value), 1, NULL};
+        m->results[0] = (tw_kr_results){tw_copy(net->import->scratch, &value, sizeof value),
+                                        tw_copy(net->import->scratch, &mask, sizeof mask), 1, NULL};
         m->done[0] = true;
     }
     for (int k = 0; k < net->count; k++)
@@ -296,21 +303,24 @@ static bool take_outputs(network *net, tw_kr_results *results)
                          &count))
         return false;
     results->value = tw_alloc_array(net->import->scratch, (size_t)count + 1, sizeof(tw_value *));
+    results->mask = tw_alloc_array(net->import->scratch, (size_t)count + 1, sizeof(tw_value *));
     results->name = tw_alloc_array(net->import->scratch, (size_t)count + 1, sizeof(char *));
     for (results->count = 0; results->count < count; results->count++) {
         const json_t *reference = list[results->count];
         results->name[results->count] = json_string_value(json_array_get(reference, 0));
-        if (resolve(net, reference, &results->value[results->count]) != FOUND)
+        if (resolve(net, reference, &results->value[results->count],
+                    &results->mask[results->count]) != FOUND)
             return false;
     }
     return true;
 }
 
-bool tw_kr_network(tw_kr_import *import, const json_t *model, tw_kr_store *store, tw_value **in,
-                   int in_count, tw_kr_results *results)
+bool tw_kr_network(tw_kr_import *import, const json_t *model, tw_kr_store *store,
+                   const tw_kr_argument *in, tw_kr_results *results)
 {
     network net = {.import = import, .model = model};
     net.buffer = tw_alloc_array(import->scratch, MOST_TENSORS, sizeof *net.buffer);
-    return read_members(&net, store) && bind_inputs(&net, in, in_count) && make_calls(&net) &&
+    net.masks = tw_alloc_array(import->scratch, MOST_TENSORS, sizeof *net.masks);
+    return read_members(&net, store) && bind_inputs(&net, in) && make_calls(&net) &&
            take_outputs(&net, results);
 }

@@ -117,9 +117,10 @@ bool tw_kr_call(tw_kr_import *import, const json_t *layer, const char *name, tw_
                     .store = store,
                     .arguments = arguments,
                     .argument_count = argument_count};
-    *results = (tw_kr_results){NULL, 0, NULL};
+    *results = (tw_kr_results){NULL, NULL, 0, NULL};
     if (argument_count > 0) {
         n.in = arguments[0].value;
+        n.masks = arguments[0].mask;
         n.in_count = arguments[0].count;
     }
     n.row = row_of(import, layer, &n.op);
@@ -133,24 +134,29 @@ bool tw_kr_call(tw_kr_import *import, const json_t *layer, const char *name, tw_
     import->b.node = *name ? name : n.op;
     bool ok;
     if (tw_kr_is_model(tw_kr_class(layer))) {
-        ok = tw_kr_model(import, layer, store, n.in, n.in_count, results);
-    } else if ((ok = run_row(&n))) {
+        const tw_kr_argument none = {.count = 0};
+        ok = tw_kr_model(import, layer, store, argument_count > 0 ? &arguments[0] : &none, results);
+    } else if ((ok = run_row(&n) && tw_kr_set_masks(&n))) {
         results->count = n.out_count;
         results->value = tw_copy(import->scratch, n.out, sizeof n.out);
+        results->mask = tw_copy(import->scratch, n.out_mask, sizeof n.out_mask);
     }
     import->depth--;
     import->b.node = before;
     return ok;
 }
 
-tw_value *tw_kr_inner(tw_kr_node *n, const json_t *layer, tw_kr_store *store, tw_value *x)
+tw_value *tw_kr_inner(tw_kr_node *n, const json_t *layer, tw_kr_store *store, tw_value *x,
+                      tw_value **mask)
 {
-    const tw_kr_argument argument = {.value = &x, .count = 1};
+    const tw_kr_argument argument = {.value = &x, .mask = mask, .count = 1};
     tw_kr_results results;
     if (!x || !tw_kr_call(n->import, layer, n->name, store, &argument, 1, &results))
         return NULL;
-    if (results.count == 1)
+    if (results.count == 1) {
+        *mask = results.mask[0];
         return results.value[0];
+    }
     TW_KR_UNSUPPORTED(n, "the layer in it has %d results; one is supported", results.count);
     return NULL;
 }

@@ -148,7 +148,8 @@ bool tw_kr_op_group_norm(tw_kr_node *n)
 /* What the wrapper has learned is in the wrapped layer's kernel. */
 bool tw_kr_op_spectral_norm(tw_kr_node *n)
 {
+    tw_value *mask = NULL;
     return tw_kr_set(n, tw_kr_inner(n, tw_kr_get(n, "layer"),
                                     tw_kr_child(n->import, n->store, "layer"),
-                                    tw_kr_in(n, 1, TW_MAX_RANK)));
+                                    tw_kr_in(n, 1, TW_MAX_RANK), &mask));
 }

@@ -342,18 +342,38 @@ bool tw_kr_op_where(tw_kr_node *n)
     return in[0] && in[1] && in[2] && tw_kr_set(n, tw_build(n->b, "Where", in, 3, NULL));
 }
 
-bool tw_kr_op_cast(tw_kr_node *n)
+/* The type that a parameter names; `otherwise` where there is none. TW_NO_DTYPE with a message. */
+static tw_dtype type_named(tw_kr_node *n, int place, tw_dtype otherwise)
 {
     static const struct {
         const char *name;
         tw_dtype type;
     } types[] = {{"float32", TW_F32}, {"int32", TW_S32}, {"int64", TW_S64},
                  {"bool", TW_BOOL},   {"int8", TW_S8},   {"uint8", TW_U8}};
-    tw_value *x = tw_kr_in(n, 0, TW_MAX_RANK);
-    const char *name = tw_kr_or_empty(json_string_value(parameter(n, 1, "dtype")));
-    for (size_t i = 0; x && i < sizeof types / sizeof *types; i++)
+    const char *name = tw_kr_or_empty(json_string_value(parameter(n, place, "dtype")));
+    if (!*name && otherwise != TW_NO_DTYPE)
+        return otherwise;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (strcmp(types[i].name, name) == 0)
-            return tw_kr_set(n, tw_build_cast(n->b, x, types[i].type));
-    return TW_KR_UNSUPPORTED(n, "the type '%.20s'%s", name,
-                             *name ? "" : ": the file does not say which; leave the cast out");
+            return types[i].type;
+    TW_KR_UNSUPPORTED(n, "the type '%.20s'%s", name,
+                      *name ? "" : ": the file does not say which; leave the cast out");
+    return TW_NO_DTYPE;
+}
+
+bool tw_kr_op_cast(tw_kr_node *n)
+{
+    tw_value *x = tw_kr_in(n, 0, TW_MAX_RANK);
+    const tw_dtype type = x ? type_named(n, 1, TW_NO_DTYPE) : TW_NO_DTYPE;
+    return type != TW_NO_DTYPE && tw_kr_set(n, tw_build_cast(n->b, x, type));
+}
+
+/* kind: the number that all elements are. */
+bool tw_kr_op_like(tw_kr_node *n)
+{
+    const tw_value *x = tw_kr_in(n, 0, TW_MAX_RANK);
+    tw_shape shape = x ? x->shape : (tw_shape){.rank = 0};
+    if (!x || (shape.dtype = type_named(n, 1, shape.dtype)) == TW_NO_DTYPE)
+        return false;
+    return tw_kr_set(n, tw_build_full(n->b, shape, n->row->kind));
 }

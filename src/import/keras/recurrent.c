@@ -5,25 +5,10 @@
 
 #include <string.h>
 
-#include "import/keras/keras.h"
+#include "import/keras/recurrent.h"
 #include "ops/lstm.h"
 
-enum { MOST_STATES = TW_KR_MOST_OUT - 1, MOST_UNITS = 1 << 20, RNN = 1, GRU = 3, LSTM = 4 };
-
-/* What a layer gives: all steps, the last one, and what it ends with, cell by cell. */
-typedef struct outcome {
-    tw_value *steps, *last;
-    tw_value *state[MOST_STATES];
-    int state_count;
-} outcome;
-
-/* A layer in the making. */
-typedef struct layer {
-    tw_kr_node *n;    /* for messages, with the layer's or cell's configuration */
-    tw_value **begin; /* the states it begins with, or null */
-    bool stateful;
-    const char *label; /* of its states */
-} layer;
+enum { MOST_UNITS = 1 << 20, RNN = 1, GRU = 3, LSTM = 4 };
 
 /* --- a cell ------------------------------------------------------------------------------------ */
 
@@ -139,9 +124,10 @@ static bool read_cell(tw_kr_node *n, tw_kr_store *store, const tw_value *x, cell
     return n->b->diag->code == TW_CODE_OK;
 }
 
-static bool run_cell(tw_kr_node *n, cell *c, tw_value *x, tw_value **begin, tw_value *results[3])
+static bool run_cell(const tw_kr_layer *l, tw_kr_node *n, cell *c, tw_value *x, tw_value **begin,
+                     tw_value *results[3])
 {
-    const bool plain = c->gates == LSTM && c->a.f == TW_ACTIVATION_SIGMOID &&
+    const bool plain = c->gates == LSTM && !l->mask && c->a.f == TW_ACTIVATION_SIGMOID &&
                        c->a.g == TW_ACTIVATION_TANH && c->a.h == TW_ACTIVATION_TANH;
     static const tw_lstm_attributes none = {0};
     tw_value *w = gates_first(n, c->w, c->gates, c->units), *bias = NULL;
@@ -158,7 +144,8 @@ static bool run_cell(tw_kr_node *n, cell *c, tw_value *x, tw_value **begin, tw_v
         return false;
     tw_value *h0 = begin ? begin[0] : NULL, *c0 = begin && c->gates == LSTM ? begin[1] : NULL;
     tw_value *short_list[] = {x, w, r, bias, h0, c0};
-    tw_value *full_list[TW_RECURRENT_OPERANDS] = {x, w, r, bias, NULL, h0, c0, NULL};
+    tw_value *full_list[TW_RECURRENT_OPERANDS] = {x, w, r, bias, l->mask, h0, c0, NULL};
+    c->a.hold = l->mask && !l->zeros;
     const int count = plain ? 6 : c->gates == LSTM ? TW_RECURRENT_OPERANDS : TW_RECURRENT_C0;
     tw_node *node = tw_graph_node(n->b->graph, operator_of(c, plain), n->b->node,
                                   plain ? short_list : full_list, count, c->gates == LSTM ? 3 : 2,
@@ -185,17 +172,25 @@ static int gates_of(const char *class)
     return 0;
 }
 
-/* A state of the network in a begin's place; what it becomes is set when the layer is there. */
-static tw_value *make_state(layer *l, int i, int64_t batch, int64_t units)
+/* The spatial axes of a ConvLSTM; 0: it is none. */
+static int spatial_of(const char *class)
 {
-    const int32_t dim[] = {(int32_t)batch, (int32_t)units};
+    static const char prefix[] = "ConvLSTM";
+    const size_t length = sizeof prefix - 1;
+    return strncmp(class, prefix, length) == 0 && class[length] >= '1' && class[length] <= '3'
+               ? class[length] - '0'
+               : 0;
+}
+
+tw_value *tw_kr_make_state(tw_kr_layer *l, int i, tw_shape shape)
+{
     return tw_graph_state(l->n->b->graph, tw_format(l->n->b->arena, "%s/state_%d", l->label, i),
-                          tw_shape_of(TW_F32, 2, dim), NULL);
+                          shape, NULL);
 }
 
 /* One cell over all steps: x becomes its hidden states. */
-static bool add_cell(layer *l, const json_t *config, const char *class, tw_kr_store *store,
-                     tw_value **x, outcome *out)
+static bool add_cell(tw_kr_layer *l, const json_t *config, const char *class, tw_kr_store *store,
+                     tw_value **x, tw_kr_outcome *out)
 {
     tw_kr_node own = *l->n;
     tw_value *begin[2] = {NULL}, *results[3] = {NULL};
@@ -208,16 +203,18 @@ static bool add_cell(layer *l, const json_t *config, const char *class, tw_kr_st
             "the code of others",
             class);
     const int states = c.gates == LSTM ? 2 : 1;
-    if (out->state_count + states > MOST_STATES)
-        return TW_KR_UNSUPPORTED(l->n, "more than %d states", MOST_STATES);
+    if (out->state_count + states > TW_KR_MOST_STATES)
+        return TW_KR_UNSUPPORTED(l->n, "more than %d states", TW_KR_MOST_STATES);
     if (!*x || !read_cell(&own, store, *x, &c))
         return false;
     for (int i = 0; i < states; i++) {
         begin[i] = l->begin ? l->begin[out->state_count + i] : NULL;
         if (l->stateful && !l->begin)
-            begin[i] = make_state(l, out->state_count + i, (*x)->shape.dim[0], c.units);
+            begin[i] = tw_kr_make_state(
+                l, out->state_count + i,
+                tw_shape_of(TW_F32, 2, (int32_t[]){(*x)->shape.dim[0], (int32_t)c.units}));
     }
-    if (!run_cell(&own, &c, *x, begin, results))
+    if (!run_cell(l, &own, &c, *x, begin, results))
         return false;
     *x = results[0];
     out->last = results[1];
@@ -230,18 +227,49 @@ static bool add_cell(layer *l, const json_t *config, const char *class, tw_kr_st
     return true;
 }
 
+/* The last of an axis of steps, [batch, steps] to [batch, 1]. */
+static tw_value *last_step(tw_kr_node *n, tw_value *mask)
+{
+    return mask ? tw_build_slice(n->b, mask, 1, mask->shape.dim[1] - 1, 1, 1) : NULL;
+}
+
+/* What Keras has at steps that do not count and the layer has not: zeros before the first one that does, where
+ * it begins with a state; a last result of 0, where results of such steps are. */
+static bool settle(tw_kr_layer *l, bool begun, tw_kr_outcome *out)
+{
+    tw_kr_node *n = l->n;
+    tw_value *zero = tw_kr_scalar(n, 0);
+    if (!l->mask || (!l->zeros && !begun))
+        return out->last != NULL;
+    if (l->zeros) {
+        out->last = tw_kr_select(n, last_step(n, l->mask), out->last, zero);
+        return out->last != NULL;
+    }
+    tw_value *some = tw_build1(n->b, "CumSum", tw_build_cast(n->b, l->mask, TW_S32),
+                               TW_SETTINGS(tw_set_int("axis", 1)));
+    some = some ? tw_build_cast(n->b, some, TW_BOOL) : NULL;
+    if (!some)
+        return false;
+    out->steps = tw_kr_select(n, tw_kr_mask_axis(n, some, 2), out->steps, zero);
+    out->last = tw_kr_select(n, last_step(n, some), out->last, zero);
+    return out->steps && out->last;
+}
+
 static tw_value *reversed(tw_kr_node *n, tw_value *x)
 {
     return x ? tw_build_slice(n->b, x, 1, x->shape.dim[1] - 1, x->shape.dim[1], -1) : NULL;
 }
 
 /* The layer's cell, or its cells from the bottom up. */
-static bool add_cells(layer *l, const json_t *record, tw_kr_store *store, tw_value *x, outcome *out)
+static bool add_cells(tw_kr_layer *l, const json_t *record, tw_kr_store *store, tw_value *x,
+                      tw_kr_outcome *out)
 {
     tw_kr_import *import = l->n->import;
     const json_t *config = tw_kr_config(record), *cells;
     const char *class = tw_kr_class(record);
     store = tw_kr_child(import, store, "cell");
+    if (spatial_of(class) > 0)
+        return tw_kr_conv_lstm(l, store, spatial_of(class), x, out);
     if (strcmp(class, "RNN") == 0) {
         record = json_object_get(config, "cell");
         config = tw_kr_config(record);
@@ -261,11 +289,11 @@ static bool add_cells(layer *l, const json_t *record, tw_kr_store *store, tw_val
         }
     }
     out->steps = x;
-    return out->last != NULL;
+    return settle(l, l->begin || l->stateful, out);
 }
 
 /* A stateful layer has its states once, however often it is called. */
-static bool claim(layer *l)
+static bool claim(tw_kr_layer *l)
 {
     tw_map *shared = &l->n->b->shared;
     if (tw_map_get(shared, l->label))
@@ -276,23 +304,34 @@ static bool claim(layer *l)
 
 /* A recurrent layer by its record. back: turned round, whatever it says itself. */
 static bool run_layer(tw_kr_node *n, const json_t *record, tw_kr_store *store, bool back,
-                      const char *label, tw_value **begin, outcome *out)
+                      const char *label, tw_value **begin, tw_kr_outcome *out)
 {
     tw_kr_node own = *n;
     tw_value *x = tw_kr_real_value(n, n->in_count ? n->in[0] : NULL);
     own.config = tw_kr_config(record);
-    layer l = {&own, begin, tw_kr_flag(&own, "stateful", false), label};
-    *out = (outcome){.steps = NULL};
-    if (!x || x->shape.rank != 3)
-        return TW_KR_FAIL(n, "its input must be batch, steps and features");
+    tw_kr_layer l = {.n = &own, .begin = begin, .label = label};
+    l.mask = tw_kr_mask(n, n->import->version >= 3 ? 2 : -1, 0);
+    l.zeros = tw_kr_flag(&own,
+                         n->row->import == tw_kr_op_bidirectional ? "return_sequences"
+                                                                  : "zero_output_for_mask",
+                         false);
+    l.stateful = tw_kr_flag(&own, "stateful", false);
+    *out = (tw_kr_outcome){.steps = NULL};
+    const int spatial = spatial_of(tw_kr_class(record));
+    if (!x || x->shape.rank != 3 + spatial)
+        return TW_KR_FAIL(n, "its input must be batch, steps and %s",
+                          spatial ? "images" : "features");
     if (tw_kr_flag(&own, "time_major", false))
         return TW_KR_UNSUPPORTED(n, "time_major is not supported; put a Permute in front");
-    if (tw_kr_argument_of(n, -1, "mask"))
-        return TW_KR_UNSUPPORTED(n, "a mask is not supported: every step counts");
+    if (l.mask && l.mask->shape.rank != 2)
+        return TW_KR_UNSUPPORTED(n, "a mask of %d axes; of batch and steps it is supported",
+                                 l.mask->shape.rank);
     if (l.stateful && !claim(&l))
         return false;
-    if (back)
+    if (back) {
         x = reversed(n, x);
+        l.mask = reversed(n, l.mask);
+    }
     return x && add_cells(&l, record, store, x, out);
 }
 
@@ -312,7 +351,7 @@ static int states_of(const json_t *record)
     const json_t *cells = json_object_get(tw_kr_config(own), "cells");
     int count = 0;
     if (!own)
-        return gates_of(tw_kr_class(record)) == LSTM ? 2 : 1;
+        return gates_of(tw_kr_class(record)) == LSTM || spatial_of(tw_kr_class(record)) ? 2 : 1;
     if (!cells)
         return gates_of(tw_kr_class(own)) == LSTM ? 2 : 1;
     for (size_t i = 0; i < json_array_size(cells); i++)
@@ -327,7 +366,7 @@ static bool check_begin(tw_kr_node *n, const json_t *record, int count)
            TW_KR_FAIL(n, "it is given %d initial states, it has %d", count, wanted);
 }
 
-static bool set_states(tw_kr_node *n, const outcome *out)
+static bool set_states(tw_kr_node *n, const tw_kr_outcome *out)
 {
     for (int i = 0; i < out->state_count; i++)
         if (!tw_kr_set(n, out->state[i]))
@@ -338,7 +377,7 @@ static bool set_states(tw_kr_node *n, const outcome *out)
 bool tw_kr_op_recurrent(tw_kr_node *n)
 {
     json_t *record = json_pack("{s:s, s:O}", "class_name", n->op, "config", n->config);
-    outcome out;
+    tw_kr_outcome out;
     int count;
     tw_value **begin = begin_of(n, &count);
     bool ok =
@@ -381,7 +420,7 @@ bool tw_kr_op_bidirectional(tw_kr_node *n)
     const json_t *config = tw_kr_config(record);
     const bool turned = json_is_true(json_object_get(config, "go_backwards"));
     const bool sequences = json_is_true(json_object_get(config, "return_sequences"));
-    outcome forward, backward;
+    tw_kr_outcome forward, backward;
     int count;
     tw_value **begin = begin_of(n, &count);
     if (!tw_kr_find_layer(tw_kr_class(record)) ||
@@ -399,6 +438,10 @@ bool tw_kr_op_bidirectional(tw_kr_node *n)
                    !turned, names[1], begin ? begin + count / 2 : NULL, &backward))
         return false;
     tw_value *back = sequences ? reversed(n, backward.steps) : backward.last;
+    if (sequences && !tw_kr_mask_pass(n))
+        return false;
+    if (!tw_kr_get(n, "merge_mode") && json_object_get(n->config, "merge_mode"))
+        n->out_mask[1] = n->out_mask[0];
     return merge(n, sequences ? forward.steps : forward.last, back) &&
            (!json_is_true(json_object_get(config, "return_state")) ||
             (set_states(n, &forward) && set_states(n, &backward)));
@@ -406,17 +449,60 @@ bool tw_kr_op_bidirectional(tw_kr_node *n)
 
 /* --- at every step ----------------------------------------------------------------------------- */
 
+/* The mask for the layer at every step: of what is behind the steps. */
+static tw_value *inner_mask(tw_kr_node *n)
+{
+    tw_value *mask = tw_kr_mask(n, 2, 0);
+    int64_t dim[TW_MAX_RANK];
+    if (!mask || mask->shape.rank < 3)
+        return NULL;
+    dim[0] = (int64_t)mask->shape.dim[0] * mask->shape.dim[1];
+    for (int i = 2; i < mask->shape.rank; i++)
+        dim[i - 1] = mask->shape.dim[i];
+    return tw_build_reshape(n->b, mask, mask->shape.rank - 1, dim);
+}
+
+/* The result's mask: in Keras 2 the inner layer's, at every step, else whether something in the step counts;
+ * in Keras 3 what came. */
+static bool outer_mask(tw_kr_node *n, tw_value *made)
+{
+    int64_t dim[TW_MAX_RANK], axes[TW_MAX_RANK];
+    tw_value *mask = NULL;
+    if (!tw_kr_mask_pass(n))
+        return false;
+    mask = n->out_mask[0];
+    if (n->import->version >= 3 || (!made && (!mask || mask->shape.rank < 3)))
+        return true;
+    if (made) {
+        dim[0] = n->in[0]->shape.dim[0];
+        dim[1] = n->in[0]->shape.dim[1];
+        for (int i = 1; i < made->shape.rank; i++)
+            dim[i + 1] = made->shape.dim[i];
+        n->out_mask[0] = made->shape.rank < TW_MAX_RANK
+                             ? tw_build_reshape(n->b, made, made->shape.rank + 1, dim)
+                             : NULL;
+    } else {
+        for (int i = 2; i < mask->shape.rank; i++)
+            axes[i - 2] = i;
+        n->out_mask[0] = tw_build1(n->b, "ReduceAny", mask,
+                                   TW_SETTINGS(tw_set_ints("axes", mask->shape.rank - 2, axes),
+                                               tw_set_int("keepdims", 0)));
+    }
+    return n->out_mask[0] || TW_KR_UNSUPPORTED(n, "a mask of too many axes");
+}
+
 /* Steps become batch; a Dense takes them as they are. */
 bool tw_kr_op_time_distributed(tw_kr_node *n)
 {
     const json_t *record = tw_kr_get(n, "layer");
+    tw_value *mask = inner_mask(n);
     tw_kr_store *store = tw_kr_child(n->import, n->store, "layer");
     tw_value *x = tw_kr_in(n, 3, TW_MAX_RANK);
     int64_t dim[TW_MAX_RANK];
     if (!x)
         return false;
     if (strcmp(tw_kr_class(record), "Dense") == 0)
-        return tw_kr_set(n, tw_kr_inner(n, record, store, x));
+        return tw_kr_set(n, tw_kr_inner(n, record, store, x, &mask)) && outer_mask(n, NULL);
     const int64_t batch = x->shape.dim[0], steps = x->shape.dim[1];
     dim[0] = batch * steps;
     for (int i = 2; i < x->shape.rank; i++)
@@ -424,12 +510,12 @@ bool tw_kr_op_time_distributed(tw_kr_node *n)
     if (dim[0] > INT32_MAX)
         return TW_KR_FAIL(n, "batch and steps are too many");
     x = tw_build_reshape(n->b, x, x->shape.rank - 1, dim);
-    x = x ? tw_kr_inner(n, record, store, x) : NULL;
+    x = x ? tw_kr_inner(n, record, store, x, &mask) : NULL;
     if (!x || x->shape.rank == TW_MAX_RANK || x->shape.rank < 1)
         return x ? TW_KR_UNSUPPORTED(n, "a result of more than six axes") : false;
     dim[0] = batch;
     dim[1] = steps;
     for (int i = 1; i < x->shape.rank; i++)
         dim[i + 1] = x->shape.dim[i];
-    return tw_kr_set(n, tw_build_reshape(n->b, x, x->shape.rank + 1, dim));
+    return tw_kr_set(n, tw_build_reshape(n->b, x, x->shape.rank + 1, dim)) && outer_mask(n, mask);
 }
