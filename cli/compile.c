@@ -45,6 +45,7 @@ static bool write_plan(tw_cli *cli, const char *path, const tw_compiled *compile
         printf("%s: %s bytes\n", path, cli_grouped(compiled->plan_bytes, bytes));
         cli_report_totals(&compiled->report, stdout);
         cli_report_rolling(&compiled->report, stdout);
+        cli_report_again(&compiled->report, stdout);
         cli_report_float_steps(&compiled->report, stdout);
     }
     return true;

@@ -289,5 +289,5 @@ static tw_status run_s8(const tw_call *call)
     return tw_transpose_run(call, &all.job, NULL, &kind, &all);
 }
 
-TW_KERNEL(conv_transpose, f32, run_f32, check_f32);
-TW_KERNEL(conv_transpose, s8, run_s8, check_s8);
+TW_KERNEL_BLOCKS(conv_transpose, f32, run_f32, check_f32);
+TW_KERNEL_BLOCKS(conv_transpose, s8, run_s8, check_s8);

@@ -73,4 +73,4 @@ static tw_status run(const tw_call *call)
     return status == TW_OK ? tw_transpose_run(call, &all.job, NULL, &kind, &all) : status;
 }
 
-TW_KERNEL(conv_transpose, f32w8, run, check);
+TW_KERNEL_BLOCKS(conv_transpose, f32w8, run, check);

@@ -37,4 +37,4 @@ static tw_status run(const tw_call *call)
     return tw_transpose_run(call, &all.job, NULL, &kind, &all);
 }
 
-TW_KERNEL(conv_transpose, s16, run, check);
+TW_KERNEL_BLOCKS(conv_transpose, s16, run, check);
