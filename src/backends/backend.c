@@ -10,7 +10,7 @@
 /* ---- the table ---- */
 
 static const tw_native *const no_natives[] = {NULL};
-static const tw_native_cpu no_cpus[] = {{NULL, 0}};
+static const tw_native_cpu no_cpus[] = {{NULL, 0, 0}};
 
 const tw_backend tw_backend_reference = {
     .name = "reference",
@@ -47,6 +47,7 @@ static bool parse_cpu(tw_arena *arena, const char *text, size_t length, tw_targe
     for (const tw_native_cpu *c = target->backend->cpus; c->name; c++) {
         if (is_word(c->name, text, length)) {
             target->cpus = c->bit;
+            target->pace = c->pace;
             return true;
         }
         all = tw_format(arena, "%s%s%s", all, *all ? ", " : "", c->name);
@@ -62,7 +63,7 @@ bool tw_target_parse(tw_arena *arena, const char *text, size_t length, tw_target
     enum { LONGEST = 31 }; /* what a plan has room for */
     const char *colon = memchr(text, ':', length);
     const size_t name = colon ? (size_t)(colon - text) : length;
-    *target = (tw_target){NULL, 0, 0, tw_strndup(arena, text, length)};
+    *target = (tw_target){.text = tw_strndup(arena, text, length)};
     for (int i = 0; i < tw_backend_count; i++)
         if (is_word(tw_backends[i]->name, text, name)) {
             target->backend = tw_backends[i];
@@ -73,8 +74,10 @@ bool tw_target_parse(tw_arena *arena, const char *text, size_t length, tw_target
                        (int)name, text, all_names(arena));
     if (colon)
         return parse_cpu(arena, colon + 1, length - name - 1, target, diag);
-    for (const tw_native_cpu *c = target->backend->cpus; c->name; c++)
+    for (const tw_native_cpu *c = target->backend->cpus; c->name; c++) {
         target->cpus |= c->bit;
+        target->pace = c->pace > target->pace ? c->pace : target->pace;
+    }
     return true;
 }
 

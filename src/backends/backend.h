@@ -43,6 +43,7 @@ typedef struct tw_native {
 typedef struct tw_native_cpu {
     const char *name;
     uint32_t bit;
+    int pace; /* of its kernels, in tenths of the portable kernels': 50 are five times as fast */
 } tw_native_cpu;
 
 /* An operator that a back end leaves to the portable kernels although its library has a function for it. */
@@ -73,6 +74,7 @@ typedef struct tw_target {
     const tw_backend *backend;
     uint32_t number; /* of the back end */
     uint32_t cpus;
+    int pace;         /* of its kernels on the fastest of them: tw_native_cpu */
     const char *text; /* "cmsis-nn:m55" */
 } tw_target;
 

@@ -49,6 +49,7 @@ typedef struct tw_step {
     tw_native_lowering *native; /* by each target, the first left out */
     uint32_t over;              /* bit i: every target's kernel may write the output over input i */
     uint64_t work;
+    int pace;       /* of the fastest kernel of all targets: tw_native_cpu; 0: the portable one */
     int axis;       /* the band axis of its segment */
     int32_t extent; /* rows it makes (or takes, where it accumulates) */
     int32_t band;   /* rows a firing */

@@ -50,16 +50,18 @@ static double firings(const tw_roll_step *s)
     return (double)rows * ceil((double)s->width / s->band);
 }
 
-/* Cycles, roughly, of a portable kernel on a small core: work, calls, bytes moved. Only ratios
- * matter. */
+/* Multiply-accumulates that take as long, roughly, as a small core takes: work, by the fastest kernel that there
+ * is for a target, calls, bytes moved. Only ratios matter. Where targets are named, a call costs what it was
+ * measured to cost there, the loop, a library's arguments and odd pixels at the end of a row included; plans for
+ * anything take the least memory that comes near. */
 static double price(const tw_scene *scene, int from, int to, const tw_roll *roll)
 {
-    const double call = 400, move = 0.25;
+    const double call = scene->schedule->target_count > 1 ? 1200 : 400, move = 0.25;
     double cost = 0;
     for (int i = from; i < to; i++) {
         const tw_step *s = &scene->schedule->steps[i];
         double calls = roll ? firings(&roll->steps[i - from]) : 1;
-        cost += (double)s->work + calls * call;
+        cost += (double)s->work * 10 / (s->pace ? s->pace : 10) + calls * call;
         for (int k = 0; roll && k < roll->steps[i - from].read_count; k++) {
             int stream = roll->steps[i - from].reads[k].stream;
             const tw_roll_stream *in = stream < 0 ? NULL : &roll->streams[stream];

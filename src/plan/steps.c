@@ -258,6 +258,8 @@ static void lower_natives(tw_schedule *s, tw_step *step)
             step->lowering.overlap = narrower(step->lowering.overlap, native->lowering.overlap);
         if (!native->why && native->lowering.scratch > scratch)
             scratch = native->lowering.scratch;
+        if (!native->why && s->targets[t].pace > step->pace)
+            step->pace = s->targets[t].pace;
         if (!native->why && native->lowering.memory > memory)
             memory = native->lowering.memory;
     }

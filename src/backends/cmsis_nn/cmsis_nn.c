@@ -2,10 +2,10 @@
 #include "backends/cmsis_nn/cmsis_nn.h"
 
 static const tw_native_cpu cpus[] = {
-    {"m0", TW_CMSIS_NN_PLAIN}, {"m0plus", TW_CMSIS_NN_PLAIN}, {"m3", TW_CMSIS_NN_PLAIN},
-    {"dsp", TW_CMSIS_NN_DSP},  {"m4", TW_CMSIS_NN_DSP},       {"m7", TW_CMSIS_NN_DSP},
-    {"m33", TW_CMSIS_NN_DSP},  {"mve", TW_CMSIS_NN_MVE},      {"m52", TW_CMSIS_NN_MVE},
-    {"m55", TW_CMSIS_NN_MVE},  {"m85", TW_CMSIS_NN_MVE},      {NULL, 0},
+    {"m0", TW_CMSIS_NN_PLAIN, 10}, {"m0plus", TW_CMSIS_NN_PLAIN, 10}, {"m3", TW_CMSIS_NN_PLAIN, 10},
+    {"dsp", TW_CMSIS_NN_DSP, 15},  {"m4", TW_CMSIS_NN_DSP, 15},       {"m7", TW_CMSIS_NN_DSP, 15},
+    {"m33", TW_CMSIS_NN_DSP, 15},  {"mve", TW_CMSIS_NN_MVE, 50},      {"m52", TW_CMSIS_NN_MVE, 50},
+    {"m55", TW_CMSIS_NN_MVE, 50},  {"m85", TW_CMSIS_NN_MVE, 50},      {NULL, 0, 0},
 };
 
 static const tw_native *const natives[] = {

@@ -21,6 +21,8 @@ static bool has_padding(const tw_ints *list)
     return false;
 }
 
+enum { DEEP = 48 };
+
 static const char *can_1x1(const tw_native_node *n)
 {
     const tw_conv_attributes *a = n->node->attributes;
@@ -30,7 +32,10 @@ static const char *can_1x1(const tw_native_node *n)
         taps_of(n->node) != w->dim[w->rank - 1])
         return "no 1x1 convolution";
     const char *why = tw_native_bands(n, &lists, w->dim + 1);
-    return why ? why : tw_cmsis_nn_slow(n, TW_CMSIS_NN_PLAIN);
+    /* Deep ones at that: the library adds up all weights in every call, be it of a few pixels. */
+    return why ? why
+               : tw_cmsis_nn_slow(n, w->dim[w->rank - 1] >= DEEP ? TW_CMSIS_NN_WITHOUT_MVE
+                                                                 : TW_CMSIS_NN_PLAIN);
 }
 
 const tw_native tw_native_cmsis_nn_conv_1x1_s8 = {

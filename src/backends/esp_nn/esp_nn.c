@@ -3,7 +3,7 @@
 #include "ops/product.h"
 
 /* On other chips of the family the library is plain C, which the portable kernels are faster than. */
-static const tw_native_cpu cpus[] = {{"s3", 1u}, {NULL, 0}};
+static const tw_native_cpu cpus[] = {{"s3", 1u, 40}, {NULL, 0, 0}};
 
 static const tw_native *const natives[] = {
 #define TW_ESP_NN(name, operator_symbol, signature, variant) &tw_native_esp_nn_##name,
