@@ -349,21 +349,21 @@ static void set_rows(tw_roll *r, int leader, int32_t rows)
             r->streams[i].rows = rows;
 }
 
-static bool completes_with(tw_roll *r, int leader, int32_t rows, tw_arena *arena)
+static bool completes_with(tw_roll *r, int leader, int32_t rows, int64_t firings, tw_arena *arena)
 {
     tw_roll_run trial;
     set_rows(r, leader, rows);
-    return tw_roll_simulate(r, &trial, NULL, arena);
+    return tw_roll_simulate(r, &trial, NULL, arena) && trial.firings <= firings;
 }
 
-/* The fewest rows of one window with which the segment completes. Most windows are as small as they go
+/* The fewest rows of one window with which the segment completes, in so many firings. Most windows are as small as they go
  * already: steps down from there, of growing length, then halves what is left. */
-static int32_t fewest_rows(tw_roll *r, int leader, tw_arena *arena)
+static int32_t fewest_rows(tw_roll *r, int leader, int64_t firings, tw_arena *arena)
 {
     int32_t low = 1, high = r->streams[leader].rows, step = 1; /* high works */
     while (low < high) {
         int32_t rows = step > 0 ? tw_max32(high - step, low) : (low + high) / 2;
-        if (completes_with(r, leader, rows, arena)) {
+        if (completes_with(r, leader, rows, firings, arena)) {
             high = rows;
             step *= 2;
         } else {
@@ -402,6 +402,7 @@ bool tw_roll_tighten(tw_roll *r, tw_roll_run *run, tw_arena *arena)
         if (!tw_roll_simulate(r, run, held, arena))
             return false;
     }
+    const int64_t firings = r->keeps_calls ? run->firings : INT64_MAX;
     bool *done = tw_alloc_array(arena, streams, sizeof *done);
     for (int i = 0; i < r->stream_count; i++) /* what is summed up comes all at once */
         done[i] = r->streams[i].producer >= 0 && r->steps[r->streams[i].producer].accumulates;
@@ -416,7 +417,7 @@ bool tw_roll_tighten(tw_roll *r, tw_roll_run *run, tw_arena *arena)
         done[costly] = true;
         if (r->quick && r->streams[costly].exact)
             continue;
-        set_rows(r, costly, fill_up(&r->streams[costly], fewest_rows(r, costly, arena)));
+        set_rows(r, costly, fill_up(&r->streams[costly], fewest_rows(r, costly, firings, arena)));
     }
     return tw_roll_simulate(r, run, NULL, arena);
 }

@@ -71,6 +71,7 @@ typedef struct tw_roll {
     int32_t source_band; /* rows by which a source advances */
     bool columns;        /* pixels are counted, not rows */
     bool quick;          /* windows that are exact are not tightened further */
+    bool keeps_calls;    /* none is tightened so far that there would be more firings */
     tw_roll_bed bed;
     tw_roll_fired fired; /* or null */
     void *fired_user;

@@ -56,7 +56,7 @@ static double firings(const tw_roll_step *s)
  * anything take the least memory that comes near. */
 static double price(const tw_scene *scene, int from, int to, const tw_roll *roll)
 {
-    const double call = scene->schedule->target_count > 1 ? 1200 : 400, move = 0.25;
+    const double call = scene->schedule->target_count > 1 ? 1400 : 400, move = 0.25;
     double cost = 0;
     for (int i = from; i < to; i++) {
         const tw_step *s = &scene->schedule->steps[i];
@@ -336,6 +336,8 @@ static bool tighten(const tw_search *s, tw_stretch *run, tw_roll *roll, const in
         tw_roll_run did;
         tw_scene_estimate(s->scene, run->from, run->band, roll, of);
         roll->quick = roll->columns; /* smaller windows would be made of smaller calls */
+        /* Plans for anything take the memory; those for a target keep to the calls they are priced by. */
+        roll->keeps_calls = run->band > 1 && s->scene->schedule->target_count > 1;
         if (!tw_roll_tighten(roll, &did, s->arena))
             return false;
         int32_t *rows = tw_alloc_array(s->arena, (size_t)roll->stream_count + 1, sizeof *rows);
