@@ -1,6 +1,6 @@
 /* Small networks as exporters and quantisers write them, compiled and run whole and in bands, against
  * what ONNX Runtime computes of them. The scripts that made them are scripts/fixtures/onnx_exports.py,
- * onnx_tf2onnx.py, onnx_quantised.py and onnx_integer.py. */
+ * onnx_tf2onnx.py, onnx_quantised.py, onnx_integer.py and onnx_optimised.py. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -44,9 +44,17 @@ static void tensorflow(void **state)
     run_folder("tests/data/onnx-tf2onnx", 173);
 }
 
+/* What ONNX Runtime's optimisers write, control flow, and what newer opsets have as one operator. */
+static void optimised(void **state)
+{
+    (void)state;
+    run_folder("tests/data/onnx-optimised", 13);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(pytorch), cmocka_unit_test(quantised),
-                                       cmocka_unit_test(integers), cmocka_unit_test(tensorflow)};
+                                       cmocka_unit_test(integers), cmocka_unit_test(tensorflow),
+                                       cmocka_unit_test(optimised)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
