@@ -223,6 +223,7 @@ static bool plan_either(tw_summing *s, tw_schedule *schedule, tw_diag *diag)
     const tw_variant *best = is_better(lowest, plain, options->prefer) ? lowest : plain;
     take(s, best);
     *schedule = best->schedule;
+    schedule->memories = &options->memories; /* not those of the silent ones */
     if (best == plain && plain->planned && lowest->planned)
         note_lowest(lowest, schedule);
     tw_diag said = best->diag;
