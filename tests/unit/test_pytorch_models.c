@@ -192,13 +192,13 @@ static void flat_programs(void **state)
 static void decomposed_programs(void **state)
 {
     (void)state;
-    check_fixtures("decomposed.pt2", 38);
+    check_fixtures("decomposed.pt2", 39);
 }
 
 static void scripts(void **state)
 {
     (void)state;
-    check_fixtures("script.pt", 41);
+    check_fixtures("script.pt", 42);
 }
 
 /* No operator is claimed that no network has shown: after the tests above. */

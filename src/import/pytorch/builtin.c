@@ -333,9 +333,10 @@ static object *of_meaning(tw_script *s, const char *name, object **a, int count,
     /* devices, layouts, gradients: nothing here depends on them */
     static const char *const nothing[] = {"prim.device",      "prim.layout", "device",
                                           "set_grad_enabled", "warn",        "prim.Print"};
-    static const char *const no[] = {"prim.is_cuda",      "prim.requires_grad", "is_grad_enabled",
-                                     "prim.is_quantized", "prim.is_sparse",     "is_scripting",
-                                     "prim.is_meta",      "is_complex"};
+    static const char *const no[] = {"prim.is_cuda",       "prim.requires_grad", "is_grad_enabled",
+                                     "prim.is_quantized",  "prim.is_sparse",     "is_scripting",
+                                     "prim.is_meta",       "prim.is_nested",     "is_complex",
+                                     "is_autocast_enabled"};
     for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++)
         if (strcmp(name, nothing[i]) == 0)
             return tw_torch_new(arena, TW_TORCH_NONE);

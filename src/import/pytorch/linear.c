@@ -1,6 +1,7 @@
 /* Matrix products, and attention, which is made of them. */
 #include <math.h>
 
+#include "import/product.h"
 #include "import/pytorch/torch.h"
 
 static tw_value *with_axes(tw_torch_call *c, tw_value *x, int axis, bool add)
@@ -99,6 +100,61 @@ tw_value *tw_torch_product(tw_torch_call *c, tw_value *x, tw_value *y)
 bool tw_torch_op_matmul(tw_torch_call *c)
 {
     return tw_torch_give(c, tw_torch_product(c, tw_torch_real_in(c, 0), tw_torch_real_in(c, 1)));
+}
+
+/* Two vectors: every product. */
+bool tw_torch_op_outer(tw_torch_call *c)
+{
+    tw_value *pair[2];
+    if (!tw_torch_pair(c, 0, 1, false, pair))
+        return false;
+    if (pair[0]->shape.rank != 1 || pair[1]->shape.rank != 1)
+        return TW_TORCH_FAIL(c, "operands of rank %d and %d; they must be vectors",
+                             pair[0]->shape.rank, pair[1]->shape.rank);
+    return tw_torch_give(c, tw_build2(c->b, "Mul", tw_torch_with_axis(c, pair[0], 1),
+                                      tw_torch_with_axis(c, pair[1], 0), NULL));
+}
+
+/* (equation, operands) */
+bool tw_torch_op_einsum(tw_torch_call *c)
+{
+    const tw_torch_object *list = c->arg[1];
+    tw_value *in[16];
+    if (list->count < 1 || list->count > 16)
+        return TW_TORCH_UNSUPPORTED(c, "%d operands; 1 to 16 are supported", list->count);
+    for (int i = 0; i < list->count; i++) {
+        in[i] = list->items[i]->kind == TW_TORCH_TENSOR
+                    ? tw_build_cast(c->b, tw_torch_value(c->t, list->items[i]->tensor), TW_F32)
+                    : NULL;
+        if (!in[i])
+            return c->b->diag->code != TW_CODE_OK ? false
+                                                  : TW_TORCH_FAIL(c, "operand %d is no tensor", i);
+    }
+    return tw_torch_give(c, tw_build_einsum(c->b, c->name, tw_torch_text(c, 0), in, list->count));
+}
+
+/* (v, g, dim): v with the lengths that g says, along all axes but one. Known at once, for what takes
+ * weights. */
+bool tw_torch_op_weight_norm(tw_torch_call *c)
+{
+    tw_value *v = tw_torch_real_in(c, 0), *g = tw_torch_real_in(c, 1);
+    int64_t axes[TW_MAX_RANK];
+    int kept = 0, count = 0;
+    if (!v || !g ||
+        (tw_torch_int(c, 2) != -1 && !tw_torch_axis(c, tw_torch_int(c, 2), v->shape.rank, &kept)))
+        return false;
+    for (int i = 0; i < v->shape.rank; i++)
+        if (tw_torch_int(c, 2) == -1 || i != kept)
+            axes[count++] = i;
+    tw_value *length =
+        count > 0
+            ? tw_build1(c->b, "ReduceL2", v,
+                        TW_SETTINGS(tw_set_ints("axes", count, axes), tw_set_int("keepdims", 1)))
+            : tw_build1(c->b, "Abs", v, NULL);
+    tw_value *w = tw_build2(c->b, "Mul", v, tw_build2(c->b, "Div", g, length, NULL), NULL);
+    if (w)
+        (void)tw_build_known(c->b, w);
+    return tw_torch_give(c, w);
 }
 
 /* (add, x, y, beta, alpha): beta * add + alpha * x . y */

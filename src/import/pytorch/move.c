@@ -281,6 +281,36 @@ bool tw_torch_op_index_select(tw_torch_call *c)
     return tw_torch_give(c, tw_build_gather(c->b, x, index, axis, 0));
 }
 
+/* (x, dimension, size, step): windows along an axis, each along a new last one */
+bool tw_torch_op_unfold(tw_torch_call *c)
+{
+    tw_value *x = tw_torch_in(c, 0);
+    const int64_t size = tw_torch_int(c, 2), step = tw_torch_int(c, 3);
+    int64_t perm[TW_MAX_RANK + 1];
+    int axis;
+    if (!axis_of(c, x, 1, &axis))
+        return false;
+    const int rank = x->shape.rank + 1;
+    const int32_t extent = x->shape.dim[axis];
+    if (size < 1 || size > extent || step < 1)
+        return TW_TORCH_FAIL(c, "windows of %lld every %lld elements of %d", (long long)size,
+                             (long long)step, (int)extent);
+    if (rank > TW_MAX_RANK)
+        return TW_TORCH_UNSUPPORTED(c, "a result of more than %d axes", TW_MAX_RANK);
+    const int64_t count = (extent - size) / step + 1, dim[2] = {count, size};
+    if (count > TW_BUILD_LIMIT / 8 / size)
+        return TW_TORCH_UNSUPPORTED(c, "%lld windows of %lld elements", (long long)count,
+                                    (long long)size);
+    int64_t *at = tw_alloc_array(c->t->scratch, (size_t)(count * size), sizeof *at);
+    for (int64_t i = 0; i < count * size; i++)
+        at[i] = i / size * step + i % size;
+    tw_value *index = tw_build_list(c->b, (int)(count * size), at);
+    tw_value *y = tw_build_gather(c->b, x, tw_build_reshape(c->b, index, 2, dim), axis, 0);
+    for (int i = 0; i < rank; i++)
+        perm[i] = i <= axis ? i : i + 1 < rank ? i + 1 : axis + 1;
+    return y && tw_torch_give(c, tw_build_transpose(c->b, y, rank, perm));
+}
+
 /* (x, dim, index) */
 bool tw_torch_op_gather(tw_torch_call *c)
 {
@@ -293,7 +323,7 @@ bool tw_torch_op_gather(tw_torch_call *c)
 }
 
 /* (x, dim, index, source or value) */
-bool tw_torch_op_scatter(tw_torch_call *c)
+static bool scatter(tw_torch_call *c, const char *reduction)
 {
     tw_value *x = tw_torch_in(c, 0), *index = tw_torch_index_in(c, 2);
     int axis;
@@ -311,9 +341,20 @@ bool tw_torch_op_scatter(tw_torch_call *c)
                 source->shape.dim[k] > index->shape.dim[k])
                 source = tw_build_slice(c->b, source, k, 0, index->shape.dim[k], 1);
     }
-    return source &&
-           tw_torch_give(c, tw_build(c->b, "ScatterElements", (tw_value *const[]){x, index, source},
-                                     3, TW_SETTINGS(tw_set_int("axis", axis))));
+    return source && tw_torch_give(c, tw_build(c->b, "ScatterElements",
+                                               (tw_value *const[]){x, index, source}, 3,
+                                               TW_SETTINGS(tw_set_int("axis", axis),
+                                                           tw_set_word("reduction", reduction))));
+}
+
+bool tw_torch_op_scatter(tw_torch_call *c)
+{
+    return scatter(c, "none");
+}
+
+bool tw_torch_op_scatter_add(tw_torch_call *c)
+{
+    return scatter(c, "add");
 }
 
 /* Item `axis` of the list as indices of x; a mask is the places where it is true. */

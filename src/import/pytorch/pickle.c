@@ -30,6 +30,7 @@ static bool is_known(const char *name)
     static const char *const known[] = {
         "torch._utils _rebuild_tensor_v2",
         "torch._utils _rebuild_parameter",
+        "torch._utils _rebuild_parameter_with_state",
         "collections OrderedDict",
         "torch.jit._pickle build_intlist",
         "torch.jit._pickle build_doublelist",

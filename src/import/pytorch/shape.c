@@ -273,6 +273,17 @@ bool tw_torch_op_expand_as(tw_torch_call *c)
     return x && other && expanded(c, x, other->shape.rank, dim);
 }
 
+/* (x, source): the source in x's shape and type */
+bool tw_torch_op_copy(tw_torch_call *c)
+{
+    tw_value *x = tw_torch_in(c, 0);
+    tw_value *source = x ? tw_torch_in_as(c, 1, x->shape.dtype) : NULL;
+    int64_t dim[TW_MAX_RANK] = {0};
+    for (int i = 0; x && i < x->shape.rank; i++)
+        dim[i] = x->shape.dim[i];
+    return source && expanded(c, source, x->shape.rank, dim);
+}
+
 /* (x, repeats): axes of extent 1 come in front where there are more repeats than axes */
 bool tw_torch_op_repeat(tw_torch_call *c)
 {

@@ -12,7 +12,7 @@
 #include "import/build.h"
 #include "import/pytorch/object.h"
 
-enum { TW_TORCH_ARGUMENTS = 20 };
+enum { TW_TORCH_ARGUMENTS = 32 };
 
 /* Where storages lie: members PREFIX + key of an archive, little-endian. */
 typedef struct tw_torch_place {
