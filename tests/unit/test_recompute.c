@@ -300,6 +300,31 @@ static void layers_are_named(void **state)
     tw_compiled_free(&compiled);
 }
 
+/* Slow memory is what comes after it: used where computing again does not suffice, or is forbidden. */
+static void slow_memory_comes_last(void **state)
+{
+    (void)state;
+    static tw_layers m;
+    static tw_outcome least;
+    tw_compile_options options;
+    tw_compiled compiled;
+    make_excite(&m);
+    run_within(m.text, 1, TW_PREFER_BALANCED, true, &least);
+    tw_compile_options_default(&options);
+    options.memories.fast.given = options.memories.fast.bounded = true;
+    options.memories.slow.given = true;
+    for (int how = 0; how < 3; how++) {
+        options.memories.fast.bytes = how == 1 ? least.smallest - 16 : least.smallest;
+        options.no_recompute = how == 2;
+        tw_test_compile(m.text, &options, &compiled);
+        assert_int_equal(compiled.report.slow.bytes > 0, how > 0);
+        assert_int_equal(compiled.report.macs_recomputed > 0, how == 0);
+        if (how == 1)
+            assert_int_equal(compiled.report.smallest_budget, least.smallest);
+        tw_compiled_free(&compiled);
+    }
+}
+
 /* Random networks: where something can be made again, halfway down and at the least. */
 static void random_networks_compute_again(void **state)
 {
@@ -335,6 +360,7 @@ int main(void)
         cmocka_unit_test(nothing_is_held_that_can_be_made_again),
         cmocka_unit_test(memory_never_rises),
         cmocka_unit_test(layers_are_named),
+        cmocka_unit_test(slow_memory_comes_last),
         cmocka_unit_test(random_networks_compute_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
