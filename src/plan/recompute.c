@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "plan/chains.h"
-#include "plan/summed.h"
+#include "plan/held.h"
 
 enum {
     CANDIDATES = 6,  /* a level */
@@ -179,7 +179,7 @@ bool tw_plan_recomputing(tw_graph *graph, const tw_compile_options *options, tw_
                          tw_diag *diag)
 {
     tw_diag why = *diag;
-    const bool fits = tw_plan_summed(graph, options, s, &why);
+    const bool fits = tw_plan_held(graph, options, s, &why);
     const bool enough = fits && s->region_bytes[TW_REGION_SLOW] == 0;
     if (enough || !s->smallest_budget || !options->memories.fast.bounded || options->no_recompute ||
         options->random_bands || s->control_count) {

@@ -5,7 +5,7 @@
 
 #include "plan/schedule.h"
 
-/* tw_plan_summed; and where the plan does not fit without slow memory, of the plans with more work that fit the one that
+/* tw_plan_held; and where the plan does not fit without slow memory, of the plans with more work that fit the one that
  * takes the least more. schedule->graph may be another graph than the one given. */
 bool tw_plan_recomputing(tw_graph *graph, const tw_compile_options *options, tw_schedule *schedule,
                          tw_diag *diag);
