@@ -88,6 +88,7 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
 static void pack(const tw_node *node, tw_arena *arena, tw_lowering *lowering)
 {
     tw_prepare_packed(node, 0, arena, lowering);
+    tw_prepare_short(node, arena, lowering);
 }
 
 /* Borders on every side, groups, one spatial axis. */
@@ -107,6 +108,12 @@ static const char samples[] =
     TW_WINDOW_SAMPLE_S8W4("Conv", "same", "[1,9,6,29]", "[22,3,3,29]", "22", "[1,9,6,22]", TW_WINDOW_SAME)
     TW_WINDOW_SAMPLE_S8W4("Conv", "groups, uneven", "[1,11,6,4]", "[6,3,2,2]", "6", "[1,6,7,6]", UNEVEN)
     TW_WINDOW_SAMPLE_F32W8("Conv", "groups, uneven", "[1,11,6,4]", "[6,3,2,2]", "6", UNEVEN)
+    "graph \"f32w16 groups, uneven\" {\n"
+    "  const %x : f32[1,9,6,2] = random 1 -1 1\n"
+    "  const %w : f32[4,3,2,1] = [-1,-0.75,-1.5,1,-0.375,0,-1.375,-1.625,-1.625,-1.875,-0.375,0.25,1.75,-0.75,1.25,1.125,-1.75,-1,0.125,0.25,-0.5,-0.875,1.125,-1.25]\n"
+    "  const %b : f32[4] = random 3 -1 1\n"
+    "  %y = Conv (%x, %w, %b) {stride=[2,1], pad_begin=[2,0], group=2}\n"
+    "  output %y\n}\n"
     S16("same", "s64", "[1,9,6,3]", "[10,3,3,3]", "10", "[1,9,6,10]", TW_WINDOW_SAME)
     S16("groups, uneven", "s32", "[1,11,6,4]", "[6,3,2,2]", "6", "[1,6,7,6]", UNEVEN);
 /* clang-format on */

@@ -15,6 +15,12 @@ typedef struct tw_conv_s8 {
     int may_extend; /* a panel reads all of its pixels before it writes any */
 } tw_conv_s8;
 
+typedef struct tw_conv_short {
+    tw_conv_job job;
+    tw_range round; /* as of int8 */
+    const float *w;
+} tw_conv_short;
+
 int tw_conv_window(const tw_call *call, tw_window_spans *window)
 {
     const tw_conv_attributes *a = (const tw_conv_attributes *)call->attributes;
@@ -72,18 +78,35 @@ static tw_status check_s8(const tw_call *call, uint64_t *work)
 
 /* The visitors: one group's outputs after the other. */
 
-static void visit_f32(const void *of, const tw_patch *patch)
+/* Outputs present and in `round`; w: the weights of its first. */
+static void visit_round(const tw_conv_job *job, const tw_patch *patch, tw_range round,
+                        const float *w)
 {
-    const tw_conv_job *job = (const tw_conv_job *)of;
     const tw_product *p = &job->product;
+    const int32_t begin = job->begin > round.begin ? job->begin : round.begin;
+    const int32_t end = job->end < round.end ? job->end : round.end;
     int32_t o, next;
-    for (o = job->begin; o < job->end; o = next) {
+    for (o = begin; o < end; o = next) {
         next = tw_conv_group_end(job, o);
+        next = next < end ? next : end;
         tw_product_f32(p, patch, (const float *)job->x + patch->in + tw_conv_group_depth(job, o),
-                       (const float *)job->w + o * p->w_output,
+                       w + (o - round.begin) * p->w_output,
                        job->bias ? (const float *)job->bias + o : NULL,
                        (float *)job->y + patch->out + (o - job->begin), next - o);
     }
+}
+
+static void visit_f32(const void *of, const tw_patch *patch)
+{
+    const tw_conv_job *job = (const tw_conv_job *)of;
+    const tw_range all = {0, INT32_MAX};
+    visit_round(job, patch, all, (const float *)job->w);
+}
+
+static void visit_short(const void *of, const tw_patch *patch)
+{
+    const tw_conv_short *all = (const tw_conv_short *)of;
+    visit_round(&all->job, patch, all->round, all->w);
 }
 
 static void flush(const tw_conv_s8 *all)
@@ -165,16 +188,42 @@ tw_status tw_conv_run(const tw_call *call, tw_conv_job *job, tw_patch_function v
     return tw_window_walk(&window, &in, &out, visit, context);
 }
 
+/* 0 where only a part of the bias is there. */
+static int open_bias(const tw_call *call, tw_conv_job *job)
+{
+    const tw_view *bias = call->in_count == 3 && call->in[2].tensor ? &call->in[2] : NULL;
+    job->bias = bias ? bias->data : NULL;
+    return !bias || tw_is_whole(bias);
+}
+
 static tw_status run_f32(const tw_call *call)
 {
     tw_conv_job job;
-    job.bias = NULL;
-    if (call->in_count == 3 && call->in[2].tensor) {
-        if (!tw_is_whole(&call->in[2]))
-            return TW_E_DATA;
-        job.bias = call->in[2].data;
+    return open_bias(call, &job) ? tw_conv_run(call, &job, visit_f32, &job) : TW_E_DATA;
+}
+
+static tw_status check_f32w16(const tw_call *call, uint64_t *work)
+{
+    tw_packed packed;
+    return tw_short_open(call, &packed) ? check_f32(&packed.call, work) : TW_E_CHECK;
+}
+
+/* The whole band for the outputs of a round, then for those of the next. */
+static tw_status run_f32w16(const tw_call *call)
+{
+    const tw_range present = tw_present(&call->out[0], (int)call->out[0].tensor->rank - 1);
+    tw_packed packed;
+    tw_conv_short all;
+    tw_status status = TW_OK;
+    int32_t begin;
+    if (!tw_short_open(call, &packed) || !open_bias(call, &all.job))
+        return TW_E_DATA;
+    for (begin = present.begin; begin < present.end && status == TW_OK; begin = all.round.end) {
+        all.round = tw_packed_round(&packed, present, begin);
+        all.w = tw_short_weights(&packed, all.round);
+        status = tw_conv_run(&packed.call, &all.job, visit_short, &all);
     }
-    return tw_conv_run(call, &job, visit_f32, &job);
+    return status;
 }
 
 static void open_panel(const tw_call *call, tw_panel *panel, tw_conv_s8 *all)
@@ -237,3 +286,4 @@ static tw_status run_s8w4(const tw_call *call)
 TW_KERNEL_BLOCKS(conv, f32, run_f32, check_f32);
 TW_KERNEL_BLOCKS(conv, s8, run_s8, check_s8);
 TW_KERNEL_BLOCKS(conv, s8w4, run_s8w4, check_s8w4);
+TW_KERNEL_BLOCKS(conv, f32w16, run_f32w16, check_f32w16);

@@ -55,6 +55,7 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
 static void pack(const tw_node *node, tw_arena *arena, tw_lowering *lowering)
 {
     tw_prepare_packed(node, 0, arena, lowering);
+    tw_prepare_short(node, arena, lowering);
 }
 
 static const char samples[] =
@@ -85,6 +86,14 @@ static const char samples[] =
     "  const %x : f32[1,9,70] = random 1 -1 1\n"
     "  const %w : s8[13,70] quant(scale=0.01, zero=0) = random 2 -127 128\n"
     "  const %b : f32[13] = random 3 -1 1\n"
+    "  %y = FullyConnected (%x, %w, %b)\n"
+    "  output %y\n}\n"
+    "graph \"f32w16 rows\" {\n"
+    "  const %x : f32[1,9,5] = random 1 -1 1\n"
+    "  const %w : f32[6,5] = "
+    "[1.375,-1.5,-0.875,-1.125,1.875,1.75,-1.875,1.375,0.625,1.25,-0.875,1.25,-0.875,-1.125,-1.25,-"
+    "0.75,-0.75,0.625,1.5,1,1.875,1.5,1.5,1.625,-0.5,-1.625,1.5,0.5,-0.625,0.75]\n"
+    "  const %b : f32[6] = random 3 -1 1\n"
     "  %y = FullyConnected (%x, %w, %b)\n"
     "  output %y\n}\n"
     "graph \"s16 rows\" {\n"

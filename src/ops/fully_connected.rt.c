@@ -11,6 +11,12 @@ typedef struct tw_connected_s8 {
     tw_range round;
 } tw_connected_s8;
 
+typedef struct tw_connected_short {
+    tw_connected_job job;
+    const float *w; /* of the outputs of a round */
+    tw_range round;
+} tw_connected_short;
+
 tw_status tw_connected_check(const tw_call *call, uint32_t dtype, uint32_t weights, uint64_t *work)
 {
     const tw_tensor *x, *w, *y;
@@ -61,6 +67,17 @@ static void visit_f32(const void *of, const tw_matrix_part *part)
                    (const float *)job->w + part->b,
                    job->bias ? (const float *)job->bias + job->outputs.begin : NULL,
                    (float *)job->y + part->out, job->outputs.end - job->outputs.begin);
+}
+
+static void visit_short(const void *of, const tw_matrix_part *part)
+{
+    const tw_connected_short *all = (const tw_connected_short *)of;
+    const tw_connected_job *job = &all->job;
+    const tw_patch patch = tw_connected_patch(part->rows);
+    tw_product_f32(&job->product, &patch, (const float *)job->x + part->a, all->w,
+                   job->bias ? (const float *)job->bias + all->round.begin : NULL,
+                   (float *)job->y + part->out + (all->round.begin - job->outputs.begin),
+                   all->round.end - all->round.begin);
 }
 
 static void visit_s8(const void *of, const tw_matrix_part *part)
@@ -129,16 +146,42 @@ tw_status tw_connected_run(const tw_call *call, tw_connected_job *job, tw_matrix
     return tw_matrix_walk(&x, &call->in[1], 1, &y, visit, context);
 }
 
+/* 0 where only a part of the bias is there. */
+static int open_bias(const tw_call *call, tw_connected_job *job)
+{
+    const tw_view *bias = call->in_count == 3 && call->in[2].tensor ? &call->in[2] : NULL;
+    job->bias = bias ? bias->data : NULL;
+    return !bias || tw_is_whole(bias);
+}
+
 static tw_status run_f32(const tw_call *call)
 {
     tw_connected_job job;
-    job.bias = NULL;
-    if (call->in_count == 3 && call->in[2].tensor) {
-        if (!tw_is_whole(&call->in[2]))
-            return TW_E_DATA;
-        job.bias = call->in[2].data;
+    return open_bias(call, &job) ? tw_connected_run(call, &job, visit_f32, &job) : TW_E_DATA;
+}
+
+static tw_status check_f32w16(const tw_call *call, uint64_t *work)
+{
+    tw_packed packed;
+    return tw_short_open(call, &packed) ? check_f32(&packed.call, work) : TW_E_CHECK;
+}
+
+/* All rows for the outputs of a round, then for those of the next. */
+static tw_status run_f32w16(const tw_call *call)
+{
+    const tw_range present = tw_present(&call->out[0], (int)call->out[0].tensor->rank - 1);
+    tw_packed packed;
+    tw_connected_short all;
+    tw_status status = TW_OK;
+    int32_t begin;
+    if (!tw_short_open(call, &packed) || !open_bias(call, &all.job))
+        return TW_E_DATA;
+    for (begin = present.begin; begin < present.end && status == TW_OK; begin = all.round.end) {
+        all.round = tw_packed_round(&packed, present, begin);
+        all.w = tw_short_weights(&packed, all.round);
+        status = tw_connected_run(&packed.call, &all.job, visit_short, &all);
     }
-    return tw_connected_run(call, &job, visit_f32, &job);
+    return status;
 }
 
 static tw_status run_s8(const tw_call *call)
@@ -179,3 +222,4 @@ static tw_status run_s8w4(const tw_call *call)
 TW_KERNEL(fully_connected, f32, run_f32, check_f32);
 TW_KERNEL(fully_connected, s8, run_s8, check_s8);
 TW_KERNEL(fully_connected, s8w4, run_s8w4, check_s8w4);
+TW_KERNEL(fully_connected, f32w16, run_f32w16, check_f32w16);

@@ -1,8 +1,10 @@
 /* See packed.h. */
 #include "ops/packed.h"
 
-/* Dense int8 weights of the table's extents; 0 where these are none. */
-static int read_head(tw_packed *p, const tw_blob *blob, tw_packed_axis axis)
+#include "runtime/math.h"
+
+/* Weights of this type and the table's extents; their number, or 0 where these are none. */
+static int32_t read_head(tw_packed *p, const tw_blob *blob, uint32_t dtype)
 {
     const tw_packed_head *head = (const tw_packed_head *)blob->data;
     tw_tensor *t = &p->tensor;
@@ -12,17 +14,14 @@ static int read_head(tw_packed *p, const tw_blob *blob, tw_packed_axis axis)
     if (blob->bytes < sizeof *head || ((uintptr_t)blob->data & 3u) != 0 || head->rank < 2 ||
         head->rank > 4)
         return 0;
-    t->dtype = TW_S8;
+    t->dtype = (uint8_t)dtype;
     t->rank = (uint8_t)head->rank;
     for (i = 0; i < head->rank; i++) {
         if (head->dim[i] < 1 || (count *= head->dim[i]) > INT32_MAX)
             return 0;
         t->dim[i] = head->dim[i];
     }
-    p->pairs = (const uint8_t *)(head + 1);
-    p->outputs = t->dim[axis == TW_PACKED_FIRST ? 0 : head->rank - 1];
-    p->taps = (int32_t)count / p->outputs;
-    return blob->bytes == sizeof *head + (size_t)(count + 1) / 2;
+    return (int32_t)count;
 }
 
 /* As many outputs lie side by side in scratch as fit. */
@@ -37,18 +36,39 @@ static void lay_out(tw_packed *p)
     }
 }
 
-int tw_packed_open(const tw_call *call, tw_packed_axis axis, tw_packed *p)
+/* Outputs innermost, whatever the axis that counts them. */
+static void lay_out_short(tw_packed *p)
 {
-    uint32_t i, fits;
-    if (call->blob_count != TW_PACKED_BLOB_COUNT || call->in_count < 2 || call->in_count > 3 ||
-        call->in[1].tensor || !read_head(p, &call->blobs[TW_BLOB_PACKED], axis))
-        return 0;
-    fits = call->scratch_bytes / (uint32_t)p->taps;
-    if (fits < 1)
-        return 0;
-    p->axis = axis;
-    p->at_once = fits < (uint32_t)p->outputs ? (int32_t)fits : p->outputs;
-    lay_out(p);
+    tw_tensor *t = &p->tensor;
+    int32_t stride = p->at_once;
+    int i;
+    t->stride[0] = 1;
+    for (i = (int)t->rank - 1; i > 0; i--) {
+        t->stride[i] = stride;
+        stride *= t->dim[i];
+    }
+}
+
+/* So many outputs of taps of `bytes` have room in scratch; 0 for none. */
+static int fit(tw_packed *p, const tw_call *call, int32_t outputs, int32_t count, uint32_t bytes)
+{
+    p->outputs = outputs;
+    p->taps = count / outputs;
+    const uint32_t fits = call->scratch_bytes / bytes / (uint32_t)p->taps;
+    p->at_once = fits < (uint32_t)outputs ? (int32_t)fits : outputs;
+    return fits >= 1;
+}
+
+static int is_packed(const tw_call *call, uint32_t blobs)
+{
+    return call->blob_count == blobs && call->in_count >= 2 && call->in_count <= 3 &&
+           !call->in[1].tensor;
+}
+
+/* The call with weights in scratch, and the first `blobs` tables. */
+static void open_call(const tw_call *call, uint32_t blobs, tw_packed *p)
+{
+    uint32_t i;
     for (i = 0; i < call->in_count; i++)
         p->in[i] = call->in[i];
     memset(&p->in[1], 0, sizeof p->in[1]);
@@ -57,7 +77,40 @@ int tw_packed_open(const tw_call *call, tw_packed_axis axis, tw_packed *p)
     p->in[1].rows = p->in[1].fresh_rows = p->tensor.dim[0];
     p->call = *call;
     p->call.in = p->in;
-    p->call.blob_count = TW_BLOB_COUNT;
+    p->call.blob_count = blobs;
+}
+
+int tw_packed_open(const tw_call *call, tw_packed_axis axis, tw_packed *p)
+{
+    const tw_blob *blob = &call->blobs[TW_BLOB_PACKED];
+    int32_t count;
+    if (!is_packed(call, TW_PACKED_BLOB_COUNT) || !(count = read_head(p, blob, TW_S8)) ||
+        blob->bytes != sizeof(tw_packed_head) + ((size_t)count + 1) / 2 ||
+        !fit(p, call, p->tensor.dim[axis == TW_PACKED_FIRST ? 0 : p->tensor.rank - 1], count, 1))
+        return 0;
+    p->pairs = (const uint8_t *)blob->data + sizeof(tw_packed_head);
+    p->axis = axis;
+    lay_out(p);
+    open_call(call, TW_BLOB_COUNT, p);
+    return 1;
+}
+
+int tw_short_open(const tw_call *call, tw_packed *p)
+{
+    const tw_blob *blob = &call->blobs[TW_BLOB_SHORT];
+    const tw_short_head *head;
+    int32_t count;
+    if (!is_packed(call, TW_SHORT_BLOB_COUNT) || !(count = read_head(p, blob, TW_F32)) ||
+        blob->bytes != sizeof *head + (size_t)count * 2u ||
+        !fit(p, call, p->tensor.dim[0], count, sizeof(float)))
+        return 0;
+    head = (const tw_short_head *)blob->data;
+    if (head->dtype != TW_F16 && head->dtype != TW_BF16)
+        return 0;
+    p->shorts = (const uint16_t *)(const void *)(head + 1);
+    p->dtype = head->dtype;
+    lay_out_short(p);
+    open_call(call, 0, p);
     return 1;
 }
 
@@ -99,5 +152,30 @@ const int8_t *tw_packed_weights(const tw_packed *p, tw_range round)
     else
         for (tap = 0; tap < p->taps; tap++)
             unpack(p->pairs, tap * p->outputs + round.begin, n, to + tap * p->at_once);
+    return to;
+}
+
+/* A float16 as a float32: exact. */
+static float widened(uint32_t half)
+{
+    const uint32_t sign = (half & 0x8000u) << 16, rest = half & 0x7FFFu;
+    if (rest >= 0x7C00u) /* infinities and NaN */
+        return tw_float_of(sign | 0x7F800000u | (rest & 0x3FFu) << 13);
+    if (rest >= 0x400u)
+        return tw_float_of(sign | ((rest << 13) + 0x38000000u));
+    return tw_float_of(sign | tw_bits_of((float)(int32_t)rest * 0x1p-24f)); /* below 2^-14 */
+}
+
+const float *tw_short_weights(const tw_packed *p, tw_range round)
+{
+    float *to = (float *)p->call.scratch;
+    const int32_t n = round.end - round.begin;
+    int32_t tap, o;
+    for (tap = 0; tap < p->taps; tap++) {
+        const uint16_t *from = p->shorts + (ptrdiff_t)tap * p->outputs + round.begin;
+        float *row = to + (ptrdiff_t)tap * p->at_once;
+        for (o = 0; o < n; o++)
+            row[o] = p->dtype == TW_BF16 ? tw_float_of((uint32_t)from[o] << 16) : widened(from[o]);
+    }
     return to;
 }

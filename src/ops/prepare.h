@@ -42,6 +42,10 @@ void tw_prepare_single(double real, tw_arena *arena, tw_lowering *lowering);
 bool tw_prepare_single_wide(const tw_node *node, double real, tw_arena *arena,
                             tw_lowering *lowering, tw_diag *diag);
 
+/* float32 weights that float16 or bfloat16 hold to the bit become the table of packed.h of these, and its kernel
+ * runs the node; else the lowering stays as it is. Axis 0 of the weights counts the outputs. */
+void tw_prepare_short(const tw_node *node, tw_arena *arena, tw_lowering *lowering);
+
 /* Store constant input i with its axes in `order`, outermost first. Does nothing when it is not
  * constant: kernels take any strides. */
 void tw_prepare_order(const tw_node *node, int i, const int *order, tw_arena *arena,

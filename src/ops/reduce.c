@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ops/reduce.h"
+#include "ops/reduce_s8.h"
 
 #include "ops/axes.h"
 #include "ops/double.h"
@@ -57,11 +57,14 @@ static uint32_t accumulator_bytes(const tw_kernel *kernel)
     {TW_KERNEL_ID(0, TW_OPCODE_##symbol, TW_SIG_##signature), sizeof(accumulator)},
 #define TW_FOLD_BOOL(symbol, initial, step, finish)                                                \
     {TW_KERNEL_ID(0, TW_OPCODE_##symbol, TW_SIG_bool), sizeof(uint32_t)},
+#define TW_FOLD_S8(symbol, accumulator, initial, step, finish)                                     \
+    {TW_KERNEL_ID(0, TW_OPCODE_##symbol, TW_SIG_s8), sizeof(accumulator)},
 #define TW_REDUCE(code, Name, symbol, attributes, samples, onnx, formula, folds) folds
 #include "ops/reduce.def"
 #undef TW_REDUCE
 #undef TW_FOLD
 #undef TW_FOLD_BOOL
+#undef TW_FOLD_S8
     };
     for (size_t i = 0; i < sizeof folds / sizeof *folds; i++)
         if (folds[i].id == kernel->id)
@@ -127,7 +130,11 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
         !tw_reduce_resolve(node->attributes, in->rank, in->dim, &r))
         return false;
     lowering->memory = (uint32_t)r.accumulators * accumulator_bytes(lowering->kernel);
-    return (lowering->kernel->id & 255u) != TW_SIG_s8 || lower_s8(node, &r, arena, lowering, diag);
+    if ((lowering->kernel->id & 255u) != TW_SIG_s8)
+        return true;
+    return node->op->code >= TW_OPCODE_reduce_prod
+               ? tw_reduce_lower_s8(node, &r, arena, lowering, diag)
+               : lower_s8(node, &r, arena, lowering, diag);
 }
 
 #define NUMBERS(Name)                                                                              \
@@ -141,6 +148,7 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
 #define TRUTHS(Name) TW_SAMPLE("bool", "bool[1,5,2,3]", "0", "2", "", Name " (%x) {axes=[1,2]}")
 #define TW_FOLD(symbol, signature, element, accumulator, initial, step, finish)
 #define TW_FOLD_BOOL(symbol, initial, step, finish)
+#define TW_FOLD_S8(symbol, accumulator, initial, step, finish)
 #define TW_REDUCE(code, Name, symbol, list, samples_of, onnx_names, text, folds)                   \
     const tw_opdef tw_op_##symbol = {                                                              \
         TW_OP_LEDGER(symbol),                                                                      \
@@ -153,7 +161,8 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
         .shape = shape,                                                                            \
         .rows = rows,                                                                              \
         .lower = lower,                                                                            \
-        .limits = "int8: at most 2^23 elements to a result",                                       \
+        .limits =                                                                                  \
+            "int8: at most 2^23 elements to a result (sums of squares 32768, LogSumExp 4095)",     \
         .samples = samples_of(#Name),                                                              \
         .onnx = onnx_names,                                                                        \
     };
@@ -161,3 +170,4 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
 #undef TW_REDUCE
 #undef TW_FOLD
 #undef TW_FOLD_BOOL
+#undef TW_FOLD_S8

@@ -33,6 +33,31 @@ typedef struct tw_reduce_table {
 /* Most elements to a result for which 32 bits hold an int8 sum. */
 #define TW_REDUCE_S8_MOST (1 << 23)
 
+/* int8 products, lengths and logarithms: from the accumulator to the output's scale. Of logarithms the numbers are
+ * float32's with 20 fraction bits. */
+typedef struct tw_reduce_s8_table {
+    int32_t multiplier, shift; /* of a product: any shift */
+    int32_t add;               /* of a LogSum: the logarithm of the input's scale */
+    int32_t step;              /* of a LogSumExp: the input's scale */
+} tw_reduce_s8_table;
+
+/* Of a LogSumExp behind it: e^-(step * d) with 19 fraction bits. */
+#define TW_REDUCE_EXPONENTIALS 256
+
+/* Most elements to a result: sums of squares, and of exponentials, in 32 bits. */
+#define TW_REDUCE_SQUARES_MOST (1 << 15)
+#define TW_REDUCE_TERMS_MOST 4095
+
+/* A running product of int8: mantissa * 2^exponent, the mantissa 0 or of 31 bits. */
+typedef struct tw_scaled_product {
+    int32_t mantissa, exponent;
+} tw_scaled_product;
+
+/* The greatest element so far, and the sum of e^(x - peak) with 19 fraction bits. */
+typedef struct tw_peak_terms {
+    int32_t peak, sum;
+} tw_peak_terms;
+
 /* A running log(sum(exp)): the largest element so far, and the sum of exp(x - peak). */
 typedef struct tw_peak_sum {
     float peak, sum;

@@ -104,7 +104,7 @@ static void take(const tw_reducing *p, const char *x, const ptrdiff_t *accumulat
         return;
     last = w.rank - 1;
     do
-        p->fold->step(w.to, w.to_step[last], w.from, w.from_step[last], w.extent[last]);
+        p->fold->step(p->call, w.to, w.to_step[last], w.from, w.from_step[last], w.extent[last]);
     while (tw_walk_next(&w, last));
 }
 
@@ -345,8 +345,10 @@ static int32_t mean_s8(const tw_call *call, int32_t sum, int32_t n)
 #define TW_FOLD TW_FOLD_KERNEL
 #define TW_FOLD_BOOL(symbol, initial, step, finish)                                                \
     TW_FOLD(symbol, bool, uint8_t, uint32_t, initial, step, finish)
+#define TW_FOLD_S8(symbol, accumulator, initial, step, finish)
 #define TW_REDUCE(code, Name, symbol, attributes, samples, onnx, formula, folds) folds
 #include "ops/reduce.def"
 #undef TW_REDUCE
 #undef TW_FOLD
 #undef TW_FOLD_BOOL
+#undef TW_FOLD_S8

@@ -11,8 +11,8 @@
 typedef struct tw_fold {
     uint32_t accumulator_bytes;
     void (*begin)(void *accumulators, int32_t n);
-    void (*step)(char *accumulator, ptrdiff_t accumulator_step, const char *x, ptrdiff_t x_step,
-                 int32_t n);
+    void (*step)(const tw_call *call, char *accumulator, ptrdiff_t accumulator_step, const char *x,
+                 ptrdiff_t x_step, int32_t n);
     void (*finish)(const tw_call *call, int32_t count, char *out, ptrdiff_t out_step,
                    const char *accumulator, ptrdiff_t accumulator_step, int32_t n);
 } tw_fold;
@@ -20,13 +20,12 @@ typedef struct tw_fold {
 /* The views of the call from end to end. */
 tw_status tw_reduce_run(const tw_call *call, const tw_fold *fold);
 
-/* with_table: int8, which may have one. */
+/* with_table: int8, which may have one. Rows of TW_FOLD_S8 have tables of their own: reduce_s8.rt.c. */
 tw_status tw_reduce_check(const tw_call *call, const tw_fold *fold, uint32_t dtype, int with_table,
                           uint64_t *work);
 
-/* symbol_signature_run and .._check, from the expressions of reduce.def. CLAMP_signature and
- * TYPE_signature must be defined. */
-#define TW_FOLD_FUNCTIONS(symbol, signature, element, accumulator, initial, expression, result)    \
+/* symbol_signature_fold and .._run, from the expressions of reduce.def. CLAMP_signature must be defined. */
+#define TW_FOLD_LOOPS(symbol, signature, element, accumulator, initial, expression, result)        \
     static void symbol##_##signature##_begin(void *accumulators, int32_t n)                        \
     {                                                                                              \
         accumulator *to = (accumulator *)accumulators;                                             \
@@ -34,11 +33,12 @@ tw_status tw_reduce_check(const tw_call *call, const tw_fold *fold, uint32_t dty
         for (i = 0; i < n; i++)                                                                    \
             to[i] = initial;                                                                       \
     }                                                                                              \
-    static void symbol##_##signature##_step(char *to, ptrdiff_t to_step, const char *from,         \
-                                            ptrdiff_t from_step, int32_t n)                        \
+    static void symbol##_##signature##_step(const tw_call *call, char *to, ptrdiff_t to_step,      \
+                                            const char *from, ptrdiff_t from_step, int32_t n)      \
     {                                                                                              \
         accumulator a = *(accumulator *)(void *)to;                                                \
         int32_t i;                                                                                 \
+        (void)call;                                                                                \
         if (to_step == 0) {                                                                        \
             for (i = 0; i < n; i++, from += from_step) {                                           \
                 const element x = *(const element *)(const void *)from;                            \
@@ -72,7 +72,11 @@ tw_status tw_reduce_check(const tw_call *call, const tw_fold *fold, uint32_t dty
     static tw_status symbol##_##signature##_run(const tw_call *call)                               \
     {                                                                                              \
         return tw_reduce_run(call, &symbol##_##signature##_fold);                                  \
-    }                                                                                              \
+    }
+
+/* With .._check; TYPE_signature must be defined, too. */
+#define TW_FOLD_FUNCTIONS(symbol, signature, element, accumulator, initial, expression, result)    \
+    TW_FOLD_LOOPS(symbol, signature, element, accumulator, initial, expression, result)            \
     static tw_status symbol##_##signature##_check(const tw_call *call, uint64_t *work)             \
     {                                                                                              \
         return tw_reduce_check(call, &symbol##_##signature##_fold, TYPE_##signature,               \

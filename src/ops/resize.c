@@ -188,6 +188,27 @@ static int add_table(const tw_node *node, tw_weights weights, tw_arena *arena,
     return axes;
 }
 
+/* The largest sum of weights' sizes of any output, 1 where nothing is resampled. */
+static double most_weight(const tw_lowering *lowering, int rank, const tw_shape *y)
+{
+    const int32_t *words = lowering->blob[0].data;
+    double all = 1;
+    for (int k = 0; k < rank; k++) {
+        const tw_resize_axis axis = ((const tw_resize_axis *)(const void *)words)[k];
+        const int32_t n = y->dim[k];
+        double most = axis.taps ? 0 : 1;
+        for (int32_t o = 0; axis.taps && o < n; o++) {
+            const int32_t *weight = words + axis.at + 2 * n + (int64_t)o * axis.taps;
+            double sum = 0;
+            for (int32_t t = 0; t < words[axis.at + n + o]; t++)
+                sum += fabs((double)weight[t]);
+            most = fmax(most, sum);
+        }
+        all *= most;
+    }
+    return all;
+}
+
 static bool lower_nearest(const tw_node *node, tw_arena *arena, tw_lowering *lowering,
                           tw_diag *diag)
 {
@@ -211,12 +232,17 @@ static bool lower(const tw_node *node, tw_arena *arena, tw_lowering *lowering, t
     if (x->quant.count > 1 || !tw_quant_equal(&x->quant, &node->out[0]->quant))
         return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
                        "int8 input and output with different scales; give both the same one");
-    if (a->mode != TW_RESIZE_LINEAR || a->antialias || a->coordinates == TW_RESIZE_CROP)
+    if (a->mode == TW_RESIZE_NEAREST || a->antialias || a->coordinates == TW_RESIZE_CROP)
         return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
-                       "int8 in a mode other than plain linear; keep the operator in float");
+                       "int8 in a mode other than plain linear or cubic; keep the operator in "
+                       "float");
     if (add_table(node, INTEGERS, arena, lowering) > 2)
         return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
                        "int8 resampled along more than two axes; do it one after the other");
+    if (most_weight(lowering, x->shape.rank, &node->out[0]->shape) * 128 >=
+        2147483648.0 - (1 << 19))
+        return tw_fail(diag, TW_CODE_UNSUPPORTED, node->name, node->op->name,
+                       "cubic weights for which 32 bits are too few; keep the operator in float");
     return true;
 }
 
@@ -238,6 +264,8 @@ static const char samples[] =
     SAMPLE("every axis", "f32[2,3,4]", "Resize (%x) {size=[3,5,7], mode=linear}")
     TW_SAMPLE("s8", S8, "-128", "128", " : s8[1,13,8,19] quant(scale=0.05, zero=-7)",
               "Resize (%x) {size=[1,13,8,19], mode=linear, tflite=1}")
+    TW_SAMPLE("s8 cubic", S8, "-128", "128", " : s8[1,13,4,19] quant(scale=0.05, zero=-7)",
+              "Resize (%x) {size=[1,13,4,19], mode=cubic}")
     TW_SAMPLE("s8 one axis", S8, "-128", "128", " : s8[1,4,5,19] quant(scale=0.05, zero=-7)",
               "Resize (%x) {size=[1,4,5,19], mode=linear}");
 static const char nearest_samples[] =

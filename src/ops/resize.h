@@ -7,8 +7,9 @@
  * Where an output stands in the input is for `coordinates` to say, which taps it has and how much they
  * weigh for `mode`; both are settled when the step is lowered, as tables by axis. Elements outside x are
  * those at its edge, but of tf_crop_and_resize an output outside is `extrapolation`. Float: weights
- * are multiplied axis by axis, taps of the outermost axis ascending outermost. int8 (linear): weights have
- * ten fraction bits, sums are rounded half away from zero, as TFLite's RESIZE_BILINEAR. ResizeNearest
+ * are multiplied axis by axis, taps of the outermost axis ascending outermost. int8: weights have
+ * ten fraction bits and add up to one, sums are rounded half away from zero, as TFLite's RESIZE_BILINEAR, and
+ * saturated. ResizeNearest
  * moves elements of any type. */
 #ifndef TW_OPS_RESIZE_H
 #define TW_OPS_RESIZE_H

@@ -320,7 +320,7 @@ static TW_INLINE void block_s8(const tw_resize_job *job, int32_t axes, const int
     } while (next_tap(job, axes, &t));
     for (c = 0; c < n; c++) {
         const int32_t v = (int32_t)(sum[c] + ((int32_t)sum[c] > 0 ? half : 0u - half));
-        y[c] = (int8_t)(v / one);
+        y[c] = (int8_t)tw_clamp_s32(v / one, INT8_MIN, INT8_MAX); /* cubic overshoots */
     }
 }
 

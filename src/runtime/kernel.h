@@ -93,13 +93,14 @@ typedef struct tw_kernel {
     X(s16x, 13) /* plain int16 arithmetic */                                                       \
     X(f64, 14)  /* host only */                                                                    \
     X(u16, 15)                                                                                     \
-    X(s8x, 16)  /* plain int8 arithmetic, wrapping, without scales */
+    X(s8x, 16)  /* plain int8 arithmetic, wrapping, without scales */                              \
+    X(f32w16, 17) /* float32 activations, weights of 16-bit floats */
 
 enum {
 #define TW_SIGNATURE_ENUM(name, value) TW_SIG_##name = value,
     TW_SIGNATURE_LIST(TW_SIGNATURE_ENUM)
 #undef TW_SIGNATURE_ENUM
-    TW_SIGNATURE_LIMIT = 17
+    TW_SIGNATURE_LIMIT = 18
 };
 /* clang-format on */
 

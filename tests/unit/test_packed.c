@@ -1,5 +1,5 @@
-/* Weights that 4 bits hold: the packed kernels against the int8 ones, the table byte by byte, and what a
- * plan carries. The fixtures of CMSIS-NN's int4 kernels are in test_mac_goldens. */
+/* Weights that 4 bits hold, and floats that 16 bits hold: the packed kernels against the plain ones, the table byte
+ * by byte, and what a plan carries. The fixtures of CMSIS-NN's int4 kernels are in test_mac_goldens. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "backends/backend.h"
+#include "base/half.h"
 #include "ops/codes.h"
 #include "ops/packed.h"
 #include "support/operate.h"
@@ -125,7 +126,8 @@ static tw_sized sizes_of(const char *text, const tw_compile_options *options)
     tw_sized sizes = {0, (uint32_t)compiled.report.flash.total, compiled.report.memory.total,
                       compiled.report.smallest_budget};
     for (int i = 0; i < 3; i++)
-        sizes.packed += (compiled.report.steps[i].kernel & 255u) == TW_SIG_s8w4;
+        sizes.packed += (compiled.report.steps[i].kernel & 255u) == TW_SIG_s8w4 ||
+                        (compiled.report.steps[i].kernel & 255u) == TW_SIG_f32w16;
     tw_compiled_free(&compiled);
     return sizes;
 }
@@ -176,9 +178,103 @@ static void test_budget(void **state)
     }
 }
 
+/* ---- floats of 16 bits ---- */
+
+typedef struct tw_short_count {
+    tw_dtype dtype;
+    int kernels, bands;
+} tw_short_count;
+
+/* A sample of floats, its weights rounded. */
+static void compare_short(tw_node *node, tw_arena *arena, void *user)
+{
+    tw_short_count *count = user;
+    tw_lowering lowering = {0};
+    tw_diag diag = {0};
+    tw_value *w = node->in[1];
+    if (node->in[0]->shape.dtype != TW_F32 || w->shape.dtype != TW_F32)
+        return;
+    float *rounded = tw_copy(arena, w->data, tw_shape_bytes(&w->shape));
+    for (int64_t i = 0; i < tw_shape_elements(&w->shape); i++) {
+        const double x =
+            (double)rounded[i] * (i % 7 == 3 ? 1e-6 : 1); /* some below float16's least */
+        rounded[i] = count->dtype == TW_F16 ? tw_float_from_half(tw_half_from_double(x))
+                                            : tw_float_from_bfloat(tw_bfloat_from_double(x));
+    }
+    w->data = rounded;
+    tw_operate_lower(node, arena, &lowering);
+    if ((lowering.kernel->id & 255u) != TW_SIG_f32w16)
+        return;
+    const tw_short_head *head = lowering.blob[TW_BLOB_SHORT].data;
+    assert_int_equal(head->dtype, count->dtype);
+    const size_t bytes = tw_shape_bytes(&node->out[0]->shape);
+    void *copy = tw_copy(arena, tw_operate_whole(node, arena), bytes);
+    assert_true(tw_evaluate(node, arena, 0, &diag));
+    assert_memory_equal(node->out[0]->data, copy, bytes);
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        uint64_t state = seed;
+        count->bands += tw_operate_bands(node, &state);
+    }
+    count->kernels++;
+}
+
+/* In one round and, where outputs need more than the scratch, in several. */
+#define LONG                                                                                       \
+    "graph \"g\" {\n  const %x : f32[1,5,1371] = random 1 -1 1\n"                                  \
+    "  const %w : f32[5,1371] = random 2 -1 1\n  const %b : f32[5] = random 3 -1 1\n"              \
+    "  %y = FullyConnected (%x, %w, %b)\n  output %y\n}\n"
+#define WIDE                                                                                       \
+    "graph \"g\" {\n  const %x : f32[1,5,4,96] = random 1 -1 1\n"                                  \
+    "  const %w : f32[14,3,3,48] = random 2 -1 1\n  const %b : f32[14] = random 3 -1 1\n"          \
+    "  %y = Conv (%x, %w, %b) {group=2, pad_begin=[1,1], pad_end=[1,1]}\n  output %y\n}\n"
+
+static void test_same_short(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        tw_short_count count = {i ? TW_BF16 : TW_F16, 0, 0};
+        for (int k = 0; k < tw_op_count; k++)
+            if (tw_op_kernel(tw_ops[k], TW_SIG_f32w16))
+                tw_each_sample(tw_ops[k], compare_short, &count);
+        tw_each_graph(LONG, compare_short, &count);
+        tw_each_graph(WIDE, compare_short, &count);
+        printf("%d layers, %d banded runs\n", count.kernels, count.bands);
+        assert_true(count.kernels >= 7 && count.bands > 10);
+    }
+}
+
+#define SHORT(type)                                                                                \
+    "graph \"g\" {\n  input %x : f32[1,16,16,8]\n"                                                 \
+    "  const %v : " type "[64,3,3,8] = random 2 -1 1\n  %w = Cast (%v) {dtype=f32}\n"              \
+    "  const %u : " type "[64,64] = random 3 -1 1\n  %m = Cast (%u) {dtype=f32}\n"                 \
+    "  const %t : " type "[64,10] = random 4 -1 1\n  %n = Cast (%t) {dtype=f32}\n"                 \
+    "  %c = Conv (%x, %w)\n  %f = FullyConnected (%c, %m)\n  %y = MatMul (%f, %n)\n"               \
+    "  output %y\n}\n"
+
+/* What is float16 in the model is float16 in the plan. */
+static void test_short_flash(void **state)
+{
+    (void)state;
+    const uint32_t weights = 64 * 3 * 3 * 8 + 64 * 64 + 64 * 10;
+    tw_compile_options options;
+    tw_compile_options_default(&options);
+    const tw_sized all = sizes_of(SHORT("f32"), &options);
+    const tw_sized half = sizes_of(SHORT("f16"), &options);
+    printf("flash %u, of 16 bits %u, of %u weights\n", all.flash, half.flash, weights);
+    assert_int_equal(all.packed, 0);
+    assert_int_equal(half.packed, 3);
+    assert_int_equal(half.least, all.least);
+    assert_true(half.flash + weights * 2 <= all.flash + 3 * (sizeof(tw_short_head) + 32));
+    assert_int_equal(sizes_of(SHORT("bf16"), &options).packed, 3);
+    options.prefer = TW_PREFER_SPEED;
+    assert_int_equal(sizes_of(SHORT("f16"), &options).packed, 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same), cmocka_unit_test(test_table),
-                                       cmocka_unit_test(test_flash), cmocka_unit_test(test_budget)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_same),       cmocka_unit_test(test_table),
+        cmocka_unit_test(test_flash),      cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_same_short), cmocka_unit_test(test_short_flash)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
