@@ -21,14 +21,18 @@ typedef struct tw_conv_short {
     const float *w;
 } tw_conv_short;
 
+static void kernel_of(const tw_tensor *w, int32_t kernel[2])
+{
+    kernel[0] = w->rank == 4 ? w->dim[1] : 1;
+    kernel[1] = w->dim[w->rank - 2];
+}
+
 int tw_conv_window(const tw_call *call, tw_window_spans *window)
 {
     const tw_conv_attributes *a = (const tw_conv_attributes *)call->attributes;
     const tw_window_lists lists = TW_WINDOW_LISTS(a);
-    const tw_tensor *w = call->in[1].tensor;
     int32_t kernel[2];
-    kernel[0] = w->rank == 4 ? w->dim[1] : 1;
-    kernel[1] = w->dim[w->rank - 2];
+    kernel_of(call->in[1].tensor, kernel);
     return tw_window_read(window, call->in[0].tensor, call->out[0].tensor, kernel, &lists, 0);
 }
 
@@ -158,12 +162,16 @@ static void visit_s8(const void *of, const tw_patch *patch)
 tw_status tw_conv_run(const tw_call *call, tw_conv_job *job, tw_patch_function visit, void *context)
 {
     const tw_conv_attributes *a = (const tw_conv_attributes *)call->attributes;
+    const tw_window_lists lists = TW_WINDOW_LISTS(a);
     const tw_tensor *w = call->in[1].tensor;
     tw_product *p = &job->product;
     tw_window_spans window;
     tw_image in, out;
-    if (!tw_conv_window(call, &window) || !tw_is_whole(&call->in[1]))
+    int32_t kernel[2];
+    if (!tw_is_whole(&call->in[1]))
         return TW_E_DATA;
+    kernel_of(w, kernel);
+    tw_window_of(&window, call->in[0].tensor, call->out[0].tensor, kernel, &lists);
     tw_image_of(&call->in[0], &in);
     tw_image_of(&call->out[0], &out);
     job->x = call->in[0].data;

@@ -79,6 +79,10 @@ int tw_window_entry(tw_span *s, const tw_window_lists *lists, int count, int ent
 int tw_window_read(tw_window_spans *w, const tw_tensor *in, const tw_tensor *out,
                    const int32_t kernel[2], const tw_window_lists *lists, int ceil);
 
+/* The same of one that has been verified. */
+void tw_window_of(tw_window_spans *w, const tw_tensor *in, const tw_tensor *out,
+                  const int32_t kernel[2], const tw_window_lists *lists);
+
 /* For views of rank 3 and 4. */
 void tw_image_of(const tw_view *view, tw_image *image);
 

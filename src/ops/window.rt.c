@@ -21,80 +21,101 @@ int64_t tw_window_extent(const tw_span *s, int ceil)
     return out;
 }
 
-/* Entry `entry` of a list that is empty or has `count`. */
-static int read_entry(const tw_ints *list, int count, int entry, int32_t neutral, int32_t *value)
+/* Entry `entry` of a list; `neutral` where it is empty. */
+static int32_t entry_of(const tw_ints *list, int entry, int32_t neutral)
 {
-    *value = neutral;
-    if (list->count == 0)
-        return 1;
-    if (list->count != count)
-        return 0;
-    *value = list->v[entry];
-    return *value >= neutral && *value <= TW_WINDOW_MOST;
+    return list->count == 0 ? neutral : list->v[entry];
+}
+
+static void read_span(tw_span *s, const tw_window_lists *lists, int entry)
+{
+    s->stride = entry_of(lists->stride, entry, 1);
+    s->dilation = entry_of(lists->dilation, entry, 1);
+    s->pad_begin = entry_of(lists->pad_begin, entry, 0);
+    s->pad_end = entry_of(lists->pad_end, entry, 0);
+}
+
+/* Is a list empty, or has it `count` entries and a number within bounds at `entry`? */
+static int is_list(const tw_ints *list, int count, int entry, int32_t least)
+{
+    return list->count == 0 ||
+           (list->count == count && list->v[entry] >= least && list->v[entry] <= TW_WINDOW_MOST);
 }
 
 int tw_window_entry(tw_span *s, const tw_window_lists *lists, int count, int entry)
 {
-    return read_entry(lists->stride, count, entry, 1, &s->stride) &&
-           read_entry(lists->dilation, count, entry, 1, &s->dilation) &&
-           read_entry(lists->pad_begin, count, entry, 0, &s->pad_begin) &&
-           read_entry(lists->pad_end, count, entry, 0, &s->pad_end);
+    if (!is_list(lists->stride, count, entry, 1) || !is_list(lists->dilation, count, entry, 1) ||
+        !is_list(lists->pad_begin, count, entry, 0) || !is_list(lists->pad_end, count, entry, 0))
+        return 0;
+    read_span(s, lists, entry);
+    return 1;
+}
+
+void tw_window_of(tw_window_spans *w, const tw_tensor *in, const tw_tensor *out,
+                  const int32_t kernel[2], const tw_window_lists *lists)
+{
+    static const tw_span single = {1, 1, 1, 1, 1, 0, 0}; /* the one row of a rank-3 image */
+    const int missing = 4 - (int)in->rank;
+    int i;
+    w->axis[0] = single;
+    for (i = missing; i < 2; i++) {
+        tw_span *s = &w->axis[i];
+        const int entry = i - missing;
+        read_span(s, lists, entry);
+        s->in = in->dim[1 + entry];
+        s->out = out->dim[1 + entry];
+        s->kernel = kernel[i];
+    }
 }
 
 int tw_window_read(tw_window_spans *w, const tw_tensor *in, const tw_tensor *out,
                    const int32_t kernel[2], const tw_window_lists *lists, int ceil)
 {
-    int spatial = (int)in->rank - 2;
+    const int spatial = (int)in->rank - 2;
     int i;
-    if (in->rank < 3 || in->rank > 4 || out->rank != in->rank || in->dim[0] != out->dim[0])
+    if (in->rank < 3 || in->rank > 4 || out->rank != in->rank || in->dim[0] != out->dim[0] ||
+        (spatial == 1 && kernel[0] != 1))
         return 0;
-    for (i = 0; i < 2; i++) {
-        static const tw_span single = {1, 1, 1, 1, 1, 0, 0};
-        tw_span *s = &w->axis[i];
-        int entry = i - (2 - spatial);
-        *s = single;
-        if (entry < 0)
-            continue; /* the one row of a rank-3 image */
-        if (!tw_window_entry(s, lists, spatial, entry))
+    for (i = 0; i < spatial; i++)
+        if (!tw_window_entry(&w->axis[0], lists, spatial, i))
             return 0;
-        s->in = in->dim[1 + entry];
-        s->out = out->dim[1 + entry];
-        s->kernel = kernel[i];
+    tw_window_of(w, in, out, kernel, lists);
+    for (i = 2 - spatial; i < 2; i++) {
+        const tw_span *s = &w->axis[i];
         if (s->in < 0 || s->kernel < 1 || tw_window_reach(s) > TW_WINDOW_LIMIT ||
             (int64_t)s->in + s->pad_begin + s->pad_end > TW_WINDOW_LIMIT ||
             s->out != tw_window_extent(s, ceil))
             return 0;
     }
-    return spatial == 2 || kernel[0] == 1;
+    return 1;
+}
+
+/* An axis of an image of which so much is present; where it ends, in elements from its first. */
+static size_t open_axis(tw_image *m, int axis, int32_t dim, int32_t stride, int32_t begin,
+                        int32_t count)
+{
+    m->dim[axis] = dim;
+    m->stride[axis] = stride;
+    m->begin[axis] = begin;
+    m->end[axis] = begin + count;
+    return (size_t)(count - 1) * (size_t)stride;
 }
 
 void tw_image_of(const tw_view *view, tw_image *image)
 {
     const tw_tensor *t = view->tensor;
-    int missing = 4 - (int)t->rank; /* 1 when there are no rows */
-    size_t last = 0;
-    int i, axis;
-    image->dim[1] = 1;
-    image->stride[1] = 0;
+    const int missing = 4 - (int)t->rank; /* 1 when there are no rows */
+    size_t last = missing > 0 ? open_axis(image, 1, 1, 0, 0, 1) : 0;
+    int i;
     for (i = 0; i < (int)t->rank; i++) {
-        axis = i == 0 ? 0 : i + missing;
-        image->dim[axis] = t->dim[i];
-        image->stride[axis] = t->stride[i];
+        const int axis = i == 0 ? 0 : i + missing;
+        if (i == view->axis)
+            last += open_axis(image, axis, t->dim[i], t->stride[i], view->row, view->rows);
+        else if (view->columns != 0 && i == view->axis + 1)
+            last += open_axis(image, axis, t->dim[i], t->stride[i], view->column, view->columns);
+        else
+            last += open_axis(image, axis, t->dim[i], t->stride[i], 0, t->dim[i]);
     }
-    for (i = 0; i < 4; i++) {
-        image->begin[i] = 0;
-        image->end[i] = image->dim[i];
-    }
-    axis = view->axis == 0 ? 0 : view->axis + missing;
-    image->begin[axis] = view->row;
-    image->end[axis] = view->row + view->rows;
-    if (view->columns != 0) {
-        axis = view->axis + 1 + missing;
-        image->begin[axis] = view->column;
-        image->end[axis] = view->column + view->columns;
-    }
-    for (i = 0; i < 4; i++)
-        last += (size_t)(image->end[i] - image->begin[i] - 1) * (size_t)image->stride[i];
     image->low = (uintptr_t)view->data;
     image->high = image->low + (last + 1) * tw_dtype_bytes(t->dtype);
 }

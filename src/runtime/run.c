@@ -344,7 +344,7 @@ static int is_complete(const tw_runner *r)
 /* One turn of the rule: 1 something moved, 0 the segment is complete, else an error. */
 static int32_t turn(tw_runner *r)
 {
-    uint32_t i = r->end;
+    uint32_t i = r->end, last;
     while (i-- > 0) {
         tw_reach reach = reach_of(r, i);
         int32_t rows = rows_to_fire(r, i, &reach);
@@ -361,9 +361,11 @@ static int32_t turn(tw_runner *r)
     }
     if (is_complete(r))
         return 0;
-    r->end = r->segment->step_count; /* the source's readers */
-    return r->segment->source != TW_ABSENT ? r->model->parts->ends->advance(r)
-                                           : (int32_t)TW_E_SCHEDULE;
+    if (r->segment->source == TW_ABSENT)
+        return (int32_t)TW_E_SCHEDULE;
+    last = r->model->streams[r->segment->first_stream + r->segment->source].last_reader;
+    r->end = last < r->segment->step_count ? last + 1 : r->segment->step_count;
+    return r->model->parts->ends->advance(r);
 }
 
 static tw_status fail(tw_context *context, const tw_model *model, tw_status status)
