@@ -57,8 +57,25 @@ static void layers(void **state)
     run_folder("tests/data/keras", 149);
 }
 
+/* Layers that begin where the run before ended, over several runs (scripts/fixtures/keras_stateful.py). */
+static void stateful(void **state)
+{
+    (void)state;
+    tw_arena *arena = tw_arena_new();
+    static const char root[] = "tests/data/keras-stateful";
+    int passed = 0;
+    for (const char **name = tw_test_folders(arena, root); *name; name++, passed++) {
+        tw_model_folder folder;
+        tw_model_folder_read(arena, tw_format(arena, "%s/%s", root, *name), "model.keras", &folder);
+        tw_model_folder_must_pass(arena, &folder, (tw_tolerance){1e-4, 1e-5, 0});
+    }
+    assert_int_equal(passed, 11);
+    tw_arena_free(arena);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(networks), cmocka_unit_test(layers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(networks), cmocka_unit_test(layers),
+                                       cmocka_unit_test(stateful)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
