@@ -15,7 +15,7 @@
 enum {
     CANDIDATES = 6,  /* a level */
     MOST_TRIES = 96, /* in all */
-    WORK = 12000,    /* steps times tries */
+    WORK = 6000,     /* steps times tries */
     PLATEAU = 3,     /* levels in a row that need not be lower than the one before */
     MISSES = 3,      /* plans that turn out not to fit, a level */
     FINE = 16        /* a sketch may be so much of its bytes above or below the plan */
