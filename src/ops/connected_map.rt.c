@@ -46,7 +46,7 @@ tw_status tw_map_open(const tw_call *call, tw_map_job *job)
     job->product.w_output = w->stride[0];
     job->product.w_depth = w->stride[1];
     job->outputs = w->dim[0];
-    job->element = bytes;
+    job->element = (ptrdiff_t)bytes;
     job->begins = first == 0;
     job->ends = (int64_t)first + rows >= t->dim[axis];
     for (k = rank - 1; k >= axis; k--) {
