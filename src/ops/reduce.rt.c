@@ -130,8 +130,8 @@ tw_status tw_reduce_run(const tw_call *call, const tw_fold *fold)
 {
     const tw_view *in = &call->in[0], *out = &call->out[0];
     const uint32_t bytes = tw_dtype_bytes(in->tensor->dtype);
-    int32_t to[TW_MAX_RANK] = {0}, k;
     ptrdiff_t accumulator_step[TW_MAX_RANK], step = (ptrdiff_t)fold->accumulator_bytes;
+    int32_t k;
     tw_status status;
     tw_reducing p;
     tw_walk w;
@@ -151,8 +151,7 @@ tw_status tw_reduce_run(const tw_call *call, const tw_fold *fold)
         if ((p.r.mask >> k & 1) == 0)
             step *= p.extent[k];
     }
-    to[out->axis] = out->row;
-    tw_walk_begin(&w, tw_element(out, to), tw_element(in, p.low));
+    tw_walk_begin(&w, (char *)out->data, tw_element(in, p.low));
     for (k = 0; k < p.r.first; k++)
         tw_walk_axis(&w, p.extent[k], out_step(&p, k), tw_step(in->tensor->stride[k], bytes));
     if (!tw_walk_open(&w))
