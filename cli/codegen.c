@@ -250,7 +250,7 @@ static void explain(tw_cli *cli, const tw_model *of, const tw_plan_target *targe
             json_object_set_new(one, "reason", cli_json_text(reason));
         json_array_append_new(steps, one);
         if (!cli->json_wanted)
-            printf("%4u  %-26.26s %-16s %-28s %s%s\n", i, cli_visible(session->step_names[i], name),
+            printf("%4u  %-26.26s %-17s %-28s %s%s\n", i, cli_visible(session->step_names[i], name),
                    op ? op->name : "unknown", c ? c : "unknown",
                    native ? backend : "falls back: ", native ? "" : cli_visible(reason, why));
     }

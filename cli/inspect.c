@@ -253,7 +253,7 @@ static void print_plan(const tw_session *session, const json_t *object)
     print_tensors("output", json_object_get(object, "outputs"));
     json_array_foreach(json_object_get(object, "steps"), i, step)
     {
-        printf("%4zu  %-28s %-16s work %s\n", i,
+        printf("%4zu  %-28s %-17s work %s\n", i,
                cli_visible(json_string_value(json_object_get(step, "name")), name),
                json_string_value(json_object_get(step, "operator")),
                cli_grouped((uint64_t)json_integer_value(json_object_get(step, "work")), a));

@@ -62,8 +62,11 @@ static int add_ends(const tw_report *r, const char *option, const tw_report_tens
 
 static int find_remedies(const tw_report *r, cli_remedy *remedies)
 {
-    int n = add_ends(r, "--input-rows", r->inputs, r->input_count, remedies, 0);
-    n = add_ends(r, "--output-rows", r->outputs, r->output_count, remedies, n);
+    int n = 0;
+    if (!r->macs_recomputed) { /* what is computed again starts from inputs that are whole */
+        n = add_ends(r, "--input-rows", r->inputs, r->input_count, remedies, n);
+        n = add_ends(r, "--output-rows", r->outputs, r->output_count, remedies, n);
+    }
     const uint32_t fast = r->memory.total - r->slow.bytes;
     if (r->smallest_by_rows && r->smallest_by_rows < fast && n < REMEDIES)
         remedies[n++] = (cli_remedy){"--prefer memory", NULL, r->smallest_by_rows};

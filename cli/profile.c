@@ -50,11 +50,11 @@ void cli_print_profile(const cli_profile *profile, uint64_t runs)
     char work[32], name[CLI_VISIBLE];
     for (uint32_t i = 0; i < session->model.step_count; i++)
         total += profile->seconds[i];
-    printf("step  %-26s %-16s %12s %6s %8s %14s\n", "name", "operator", "us a run", "%", "firings",
+    printf("step  %-26s %-17s %12s %6s %8s %14s\n", "name", "operator", "us a run", "%", "firings",
            "work");
     for (uint32_t i = 0; i < session->model.step_count; i++) {
         const tw_opdef *op = tw_op_by_code(session->model.steps[i].operator_code);
-        printf("%4u  %-26.26s %-16s %12.1f %6.1f %8" PRIu64 " %14s\n", i,
+        printf("%4u  %-26.26s %-17s %12.1f %6.1f %8" PRIu64 " %14s\n", i,
                cli_visible(session->step_names[i], name), op ? op->name : "unknown",
                profile->seconds[i] * 1e6 / (double)runs,
                total > 0 ? 100 * profile->seconds[i] / total : 0, profile->firings[i] / runs,

@@ -403,13 +403,13 @@ void cli_report_steps(const tw_report *r, const cli_terminal *terminal, FILE *fi
     int bar = terminal->width - FIXED;
     for (int i = 0; i < r->step_count; i++)
         peak = r->steps[i].live_bytes > peak ? r->steps[i].live_bytes : peak;
-    fprintf(file, "step  %-22s %-16s %-14s %10s  %10s\n", "name", "operator", "output", "macs",
+    fprintf(file, "step  %-22s %-17s %-14s %10s  %10s\n", "name", "operator", "output", "macs",
             "live bytes");
     for (int i = 0; i < r->step_count; i++) {
         const tw_report_step *s = &r->steps[i];
         fprintf(file, "%4d  ", i);
         print_name(file, s->name, 22);
-        fprintf(file, " %-16.17s %-14s %10s  %10s", s->operator_name,
+        fprintf(file, " %-17.17s %-14s %10s  %10s", s->operator_name,
                 cli_shape_text(s->rank, s->dim, shape), cli_grouped(s->macs, macs),
                 cli_grouped(s->live_bytes, live));
         if (bar >= NARROWEST && s->live_bytes) {
