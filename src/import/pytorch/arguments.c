@@ -101,6 +101,12 @@ bool tw_torch_axis(tw_torch_call *c, int64_t axis, int rank, int *to)
     return true;
 }
 
+bool tw_torch_axis_of(tw_torch_call *c, const tw_value *x, int i, int *axis)
+{
+    return x && tw_torch_axis(c, tw_torch_int(c, i), x->shape.rank, axis) &&
+           (x->shape.rank > 0 || TW_TORCH_FAIL(c, "a number has no axes"));
+}
+
 bool tw_torch_axes(tw_torch_call *c, int i, int rank, bool *flag)
 {
     const int count = tw_torch_length(c, i);

@@ -18,6 +18,14 @@ bool tw_torch_op_real(tw_torch_call *c)
     return tw_torch_give(c, tw_build1(c->b, operator_of(c), tw_torch_real_in(c, 0), NULL));
 }
 
+/* log2 and log10, of the natural one */
+bool tw_torch_op_log_of_base(tw_torch_call *c)
+{
+    const double base = strcmp(c->row->name, "log2") == 0 ? 2 : 10;
+    tw_value *x = tw_build1(c->b, "Log", tw_torch_real_in(c, 0), NULL);
+    return tw_torch_give(c, tw_torch_scaled(c, x, 1 / log(base)));
+}
+
 /* Functions that integers have too. */
 bool tw_torch_op_any_number(tw_torch_call *c)
 {
@@ -421,11 +429,21 @@ bool tw_torch_op_to_like(tw_torch_call *c)
     return x && other && tw_torch_give(c, tw_build_cast(c->b, x, other->shape.dtype));
 }
 
+static bool trains(tw_torch_call *c)
+{
+    return (!tw_torch_has(c, 2) || tw_torch_flag(c, 2)) && tw_torch_real(c, 1) != 0 &&
+           !TW_TORCH_UNSUPPORTED(c, "in training; call eval() before exporting");
+}
+
 /* (x, p, train) */
 bool tw_torch_op_dropout(tw_torch_call *c)
 {
-    if (tw_torch_flag(c, 2) && tw_torch_real(c, 1) != 0)
-        return TW_TORCH_UNSUPPORTED(c, "in training; call eval() before exporting");
     c->result = c->arg[0];
-    return true;
+    return !trains(c);
+}
+
+/* (x, p, train) to the result and what was kept */
+bool tw_torch_op_native_dropout(tw_torch_call *c)
+{
+    return !trains(c) && tw_torch_give_first(c, tw_torch_in(c, 0), 2);
 }

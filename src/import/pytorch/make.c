@@ -167,6 +167,34 @@ bool tw_torch_op_linspace(tw_torch_call *c)
            series(c, start, steps > 1 ? (end - start) / (double)(steps - 1) : 0, steps, dtype);
 }
 
+static bool hann(tw_torch_call *c, bool periodic)
+{
+    const int64_t length = tw_torch_int(c, 0);
+    tw_shape shape;
+    if (length < 1 || length > TW_BUILD_LIMIT / 4)
+        return TW_TORCH_FAIL(c, "a window of %lld elements", (long long)length);
+    if (!tw_torch_shape(c->t, TW_F32, 1, &length, &shape))
+        return false;
+    tw_value *y = tw_build_full(c->b, shape, 1);
+    float *to = y && length > 1 ? (float *)(uintptr_t)y->data : NULL; /* made just now */
+    const double turn = 2 * acos(-1) / (double)(periodic ? length : length - 1);
+    for (int64_t i = 0; to && i < length; i++)
+        to[i] = (float)(0.5 - 0.5 * cos(turn * (double)i));
+    return tw_torch_give(c, y);
+}
+
+/* (length, ...) */
+bool tw_torch_op_hann_window(tw_torch_call *c)
+{
+    return hann(c, true);
+}
+
+/* (length, periodic, ...) */
+bool tw_torch_op_hann_window_by(tw_torch_call *c)
+{
+    return hann(c, tw_torch_flag(c, 1));
+}
+
 /* (number, ...): a tensor of rank 0 */
 bool tw_torch_op_scalar_tensor(tw_torch_call *c)
 {

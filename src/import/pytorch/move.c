@@ -1,22 +1,16 @@
-/* Parts of tensors, tensors together, elements by index, padding. */
+/* Parts of tensors, tensors together, padding. */
 #include <string.h>
 
 #include "import/pytorch/torch.h"
 
 /* --- parts ------------------------------------------------------------------------------------- */
 
-static bool axis_of(tw_torch_call *c, const tw_value *x, int i, int *axis)
-{
-    return x && tw_torch_axis(c, tw_torch_int(c, i), x->shape.rank, axis) &&
-           (x->shape.rank > 0 || TW_TORCH_FAIL(c, "a number has no axes"));
-}
-
 /* (x, dim, index) */
 bool tw_torch_op_select(tw_torch_call *c)
 {
     tw_value *x = tw_torch_in(c, 0);
     int axis;
-    if (!axis_of(c, x, 1, &axis))
+    if (!tw_torch_axis_of(c, x, 1, &axis))
         return false;
     int64_t index = tw_torch_int(c, 2);
     index += index < 0 ? x->shape.dim[axis] : 0;
@@ -33,7 +27,7 @@ bool tw_torch_op_slice(tw_torch_call *c)
     tw_value *x = tw_torch_in(c, 0);
     const int64_t step = tw_torch_int(c, 4);
     int axis;
-    if (!axis_of(c, x, 1, &axis))
+    if (!tw_torch_axis_of(c, x, 1, &axis))
         return false;
     if (step < 1)
         return TW_TORCH_FAIL(c, "a step of %lld", (long long)step);
@@ -54,13 +48,83 @@ bool tw_torch_op_narrow(tw_torch_call *c)
     int64_t start = tw_torch_int(c, 2);
     const int64_t length = tw_torch_int(c, 3);
     int axis;
-    if (!axis_of(c, x, 1, &axis))
+    if (!tw_torch_axis_of(c, x, 1, &axis))
         return false;
     start += start < 0 ? x->shape.dim[axis] : 0;
     if (start < 0 || length < 0 || length > x->shape.dim[axis] - start)
         return TW_TORCH_FAIL(c, "%lld elements from %lld on of %d", (long long)length,
                              (long long)start, (int)x->shape.dim[axis]);
     return tw_torch_give(c, tw_build_slice(c->b, x, axis, start, length, 1));
+}
+
+/* (x, offset, dim1, dim2): the elements of a matrix' diagonal, along a new last axis. In the matrix' elements
+ * in order they lie evenly. */
+bool tw_torch_op_diagonal(tw_torch_call *c)
+{
+    tw_value *x = tw_torch_in(c, 0);
+    const int64_t offset = tw_torch_int(c, 1);
+    int64_t perm[TW_MAX_RANK] = {0}, dim[TW_MAX_RANK] = {0};
+    int row, column, rank = 0;
+    if (!x || !tw_torch_axis_of(c, x, 2, &row) || !tw_torch_axis_of(c, x, 3, &column))
+        return false;
+    if (row == column)
+        return TW_TORCH_FAIL(c, "a diagonal has two axes");
+    const int64_t rows = x->shape.dim[row], columns = x->shape.dim[column];
+    for (int i = 0; i < x->shape.rank; i++)
+        if (i != row && i != column) {
+            dim[rank] = x->shape.dim[i];
+            perm[rank++] = i;
+        }
+    perm[rank] = row;
+    perm[rank + 1] = column;
+    dim[rank] = rows * columns;
+    if (offset >= columns || offset <= -rows)
+        return TW_TORCH_FAIL(c, "diagonal %lld of a matrix of %lld by %lld", (long long)offset,
+                             (long long)rows, (long long)columns);
+    const int64_t below = offset < 0 ? -offset : 0, right = offset > 0 ? offset : 0;
+    const int64_t size = rows - below < columns - right ? rows - below : columns - right;
+    x = tw_build_reshape(c->b, tw_build_transpose(c->b, x, rank + 2, perm), rank + 1, dim);
+    return x && tw_torch_give(
+                    c, tw_build_slice(c->b, x, rank, below * columns + right, size, columns + 1));
+}
+
+/* The most elements that are listed by place. */
+enum { MOST_LISTED = TW_BUILD_LIMIT / 8 };
+
+/* (x, size, stride, storage_offset): elements of an input, which lie in the order of its axes. What else has
+ * strides of its own is not known here. */
+bool tw_torch_op_as_strided(tw_torch_call *c)
+{
+    tw_value *x = tw_torch_in(c, 0);
+    const int rank = tw_torch_length(c, 1);
+    int64_t size[TW_MAX_RANK] = {0}, stride[TW_MAX_RANK] = {0}, count = 1;
+    const int64_t first = tw_torch_has(c, 3) ? tw_torch_int(c, 3) : 0;
+    if (!x || rank < 1 || rank > TW_MAX_RANK || tw_torch_length(c, 2) != rank ||
+        !tw_torch_ints(c, 1, rank, size) || !tw_torch_ints(c, 2, rank, stride))
+        return false;
+    if (x->producer || x->data)
+        return TW_TORCH_UNSUPPORTED(c, "of what is not an input of the model; write it with view, "
+                                       "transpose, unfold and slices");
+    const int64_t all = tw_shape_elements(&x->shape);
+    int64_t last = first;
+    for (int i = 0; i < rank; i++) {
+        if (size[i] < 1 || size[i] > MOST_LISTED / count || stride[i] < 0 || stride[i] > all)
+            return TW_TORCH_UNSUPPORTED(c, "an extent of %lld with a stride of %lld",
+                                        (long long)size[i], (long long)stride[i]);
+        count *= size[i];
+        last += (size[i] - 1) * stride[i];
+        if (first < 0 || last >= all)
+            return TW_TORCH_FAIL(c, "it reaches beyond the %lld elements", (long long)all);
+    }
+    int64_t *at = tw_alloc_array(c->t->scratch, (size_t)count, sizeof *at);
+    for (int64_t i = 0; i < count; i++) {
+        at[i] = first;
+        for (int64_t k = rank - 1, rest = i; k >= 0; rest /= size[k--])
+            at[i] += rest % size[k] * stride[k];
+    }
+    tw_value *index = tw_build_reshape(c->b, tw_build_list(c->b, (int)count, at), rank, size);
+    x = tw_build_reshape(c->b, x, 1, &all);
+    return index && x && tw_torch_give(c, tw_build_gather(c->b, x, index, 0, 0));
 }
 
 /* Parts of the sizes, in order; drop: without the axis, which has extent 1. */
@@ -101,7 +165,7 @@ bool tw_torch_op_split(tw_torch_call *c)
     tw_value *x = tw_torch_in(c, 0);
     const tw_torch_object *sizes = c->arg[1];
     int axis;
-    if (!axis_of(c, x, 2, &axis))
+    if (!tw_torch_axis_of(c, x, 2, &axis))
         return false;
     if (sizes->kind == TW_TORCH_INT)
         return in_steps(c, x, axis, sizes->number, false);
@@ -117,7 +181,7 @@ bool tw_torch_op_chunk(tw_torch_call *c)
     tw_value *x = tw_torch_in(c, 0);
     const int64_t chunks = tw_torch_int(c, 1);
     int axis;
-    if (!axis_of(c, x, 2, &axis))
+    if (!tw_torch_axis_of(c, x, 2, &axis))
         return false;
     if (chunks < 1)
         return TW_TORCH_FAIL(c, "%lld chunks", (long long)chunks);
@@ -130,7 +194,7 @@ bool tw_torch_op_unbind(tw_torch_call *c)
 {
     tw_value *x = tw_torch_in(c, 0);
     int axis;
-    return axis_of(c, x, 1, &axis) && in_steps(c, x, axis, 1, true);
+    return tw_torch_axis_of(c, x, 1, &axis) && in_steps(c, x, axis, 1, true);
 }
 
 /* --- together ---------------------------------------------------------------------------------- */
@@ -167,7 +231,7 @@ bool tw_torch_op_cat(tw_torch_call *c)
 {
     int count, axis;
     tw_value **values = list_of(c, 0, &count);
-    return values && axis_of(c, values[0], 1, &axis) &&
+    return values && tw_torch_axis_of(c, values[0], 1, &axis) &&
            tw_torch_give(c, tw_build_concat(c->b, values, count, axis));
 }
 
@@ -185,6 +249,73 @@ bool tw_torch_op_stack(tw_torch_call *c)
     for (int k = 0; k < count; k++)
         values[k] = tw_torch_with_axis(c, values[k], axis);
     return values[0] && tw_torch_give(c, tw_build_concat(c->b, values, count, axis));
+}
+
+/* x with `part` where the range of the axis lies: joined where the range has no gaps, else chosen from both. */
+static bool replaced(tw_torch_call *c, tw_value *x, tw_value *part, int axis, tw_range range)
+{
+    tw_shape shape = x->shape;
+    const int64_t extent = shape.dim[axis], end = range.begin + range.size;
+    shape.dim[axis] = (int32_t)range.size;
+    if (!part || !tw_shape_equal(&part->shape, &shape))
+        return part && TW_TORCH_FAIL(c, "what is put there does not have the shape of the place");
+    if (range.size == 0 || range.size == extent)
+        return tw_torch_give(c, range.size ? part : x);
+    if (range.step != 1) {
+        int64_t *at = tw_alloc_array(c->t->scratch, (size_t)extent, sizeof *at);
+        for (int64_t i = 0; i < extent; i++) {
+            const int64_t k = i - range.begin;
+            const bool inside = k >= 0 && k % range.step == 0 && k / range.step < range.size;
+            at[i] = inside ? extent + k / range.step : i;
+        }
+        tw_value *both = tw_build_concat(c->b, (tw_value *const[]){x, part}, 2, axis);
+        tw_value *index = tw_build_list(c->b, (int)extent, at);
+        return both && index && tw_torch_give(c, tw_build_gather(c->b, both, index, axis, 0));
+    }
+    tw_value *parts[3];
+    int count = 0;
+    if (range.begin > 0)
+        parts[count++] = tw_build_slice(c->b, x, axis, 0, range.begin, 1);
+    parts[count++] = part;
+    if (end < extent)
+        parts[count++] = tw_build_slice(c->b, x, axis, end, extent - end, 1);
+    for (int i = 0; i < count; i++)
+        if (!parts[i])
+            return false;
+    return tw_torch_give(c, tw_build_concat(c->b, parts, count, axis));
+}
+
+/* (x, source, dim, index) */
+bool tw_torch_op_select_scatter(tw_torch_call *c)
+{
+    tw_value *x = tw_torch_in(c, 0);
+    tw_value *source = x ? tw_torch_in_as(c, 1, x->shape.dtype) : NULL;
+    int axis;
+    if (!source || !tw_torch_axis_of(c, x, 2, &axis))
+        return false;
+    int64_t index = tw_torch_int(c, 3);
+    index += index < 0 ? x->shape.dim[axis] : 0;
+    if (index < 0 || index >= x->shape.dim[axis])
+        return TW_TORCH_FAIL(c, "index %lld of %d elements", (long long)index,
+                             (int)x->shape.dim[axis]);
+    return replaced(c, x, tw_torch_with_axis(c, source, axis), axis, (tw_range){index, 1, 1});
+}
+
+/* (x, source, dim, start, end, step) */
+bool tw_torch_op_slice_scatter(tw_torch_call *c)
+{
+    tw_value *x = tw_torch_in(c, 0);
+    tw_value *source = x ? tw_torch_in_as(c, 1, x->shape.dtype) : NULL;
+    const int64_t step = tw_torch_int(c, 5);
+    int axis;
+    if (!source || !tw_torch_axis_of(c, x, 2, &axis))
+        return false;
+    if (step < 1)
+        return TW_TORCH_FAIL(c, "a step of %lld", (long long)step);
+    const tw_range range =
+        tw_range_of(x->shape.dim[axis], tw_torch_has(c, 3) ? tw_torch_int(c, 3) : 0,
+                    tw_torch_has(c, 4) ? tw_torch_int(c, 4) : INT64_MAX, step);
+    return replaced(c, x, source, axis, range);
 }
 
 /* --- order of elements ------------------------------------------------------------------------- */
@@ -260,176 +391,6 @@ bool tw_torch_op_triangle(tw_torch_call *c)
                       upper ? k : -INT32_MAX, upper ? INT32_MAX : k);
     tw_value *in[] = {keep, x, tw_build_scalar(c->b, x->shape.dtype, 0)};
     return tw_torch_give(c, tw_build(c->b, "Where", in, 3, NULL));
-}
-
-/* --- by index ---------------------------------------------------------------------------------- */
-
-/* (weight, indices, ...) */
-bool tw_torch_op_embedding(tw_torch_call *c)
-{
-    tw_value *w = tw_torch_in(c, 0), *index = tw_torch_index_in(c, 1);
-    return w && index && tw_torch_give(c, tw_build_gather(c->b, w, index, 0, 0));
-}
-
-/* (x, dim, index) */
-bool tw_torch_op_index_select(tw_torch_call *c)
-{
-    tw_value *x = tw_torch_in(c, 0), *index = tw_torch_index_in(c, 2);
-    int axis;
-    if (!index || !axis_of(c, x, 1, &axis))
-        return false;
-    return tw_torch_give(c, tw_build_gather(c->b, x, index, axis, 0));
-}
-
-/* (x, dimension, size, step): windows along an axis, each along a new last one */
-bool tw_torch_op_unfold(tw_torch_call *c)
-{
-    tw_value *x = tw_torch_in(c, 0);
-    const int64_t size = tw_torch_int(c, 2), step = tw_torch_int(c, 3);
-    int64_t perm[TW_MAX_RANK + 1];
-    int axis;
-    if (!axis_of(c, x, 1, &axis))
-        return false;
-    const int rank = x->shape.rank + 1;
-    const int32_t extent = x->shape.dim[axis];
-    if (size < 1 || size > extent || step < 1)
-        return TW_TORCH_FAIL(c, "windows of %lld every %lld elements of %d", (long long)size,
-                             (long long)step, (int)extent);
-    if (rank > TW_MAX_RANK)
-        return TW_TORCH_UNSUPPORTED(c, "a result of more than %d axes", TW_MAX_RANK);
-    const int64_t count = (extent - size) / step + 1, dim[2] = {count, size};
-    if (count > TW_BUILD_LIMIT / 8 / size)
-        return TW_TORCH_UNSUPPORTED(c, "%lld windows of %lld elements", (long long)count,
-                                    (long long)size);
-    int64_t *at = tw_alloc_array(c->t->scratch, (size_t)(count * size), sizeof *at);
-    for (int64_t i = 0; i < count * size; i++)
-        at[i] = i / size * step + i % size;
-    tw_value *index = tw_build_list(c->b, (int)(count * size), at);
-    tw_value *y = tw_build_gather(c->b, x, tw_build_reshape(c->b, index, 2, dim), axis, 0);
-    for (int i = 0; i < rank; i++)
-        perm[i] = i <= axis ? i : i + 1 < rank ? i + 1 : axis + 1;
-    return y && tw_torch_give(c, tw_build_transpose(c->b, y, rank, perm));
-}
-
-/* (x, dim, index) */
-bool tw_torch_op_gather(tw_torch_call *c)
-{
-    tw_value *x = tw_torch_in(c, 0), *index = tw_torch_index_in(c, 2);
-    int axis;
-    if (!index || !axis_of(c, x, 1, &axis))
-        return false;
-    return tw_torch_give(
-        c, tw_build2(c->b, "GatherElements", x, index, TW_SETTINGS(tw_set_int("axis", axis))));
-}
-
-/* (x, dim, index, source or value) */
-static bool scatter(tw_torch_call *c, const char *reduction)
-{
-    tw_value *x = tw_torch_in(c, 0), *index = tw_torch_index_in(c, 2);
-    int axis;
-    if (!index || !axis_of(c, x, 1, &axis))
-        return false;
-    tw_value *source = tw_torch_in_as(c, 3, x->shape.dtype);
-    if (source && c->arg[3]->kind != TW_TORCH_TENSOR) {
-        tw_shape shape = index->shape;
-        shape.dtype = x->shape.dtype;
-        source = tw_build_expand(c->b, source, &shape);
-    } else if (source) {
-        /* of a larger source the first elements are taken */
-        for (int k = 0; k < index->shape.rank && source; k++)
-            if (source->shape.rank == index->shape.rank &&
-                source->shape.dim[k] > index->shape.dim[k])
-                source = tw_build_slice(c->b, source, k, 0, index->shape.dim[k], 1);
-    }
-    return source && tw_torch_give(c, tw_build(c->b, "ScatterElements",
-                                               (tw_value *const[]){x, index, source}, 3,
-                                               TW_SETTINGS(tw_set_int("axis", axis),
-                                                           tw_set_word("reduction", reduction))));
-}
-
-bool tw_torch_op_scatter(tw_torch_call *c)
-{
-    return scatter(c, "none");
-}
-
-bool tw_torch_op_scatter_add(tw_torch_call *c)
-{
-    return scatter(c, "add");
-}
-
-/* Item `axis` of the list as indices of x; a mask is the places where it is true. */
-static tw_value *index_of(tw_torch_call *c, int axis)
-{
-    tw_torch_object *all = c->arg[1];
-    c->arg[1] = all->items[axis];
-    tw_value *index = tw_torch_index_in(c, 1);
-    c->arg[1] = all;
-    if (!index || index->shape.dtype != TW_BOOL)
-        return index;
-    if (!tw_build_known(c->b, index) || index->shape.rank != 1) {
-        TW_TORCH_UNSUPPORTED(c, "a mask must be constant and have one axis: how many elements it "
-                                "takes must be known");
-        return NULL;
-    }
-    index = tw_build_places(c->b, index, true);
-    const int64_t count = index ? index->shape.dim[0] : 0;
-    return index ? tw_build_reshape(c->b, index, 1, &count) : NULL;
-}
-
-/* Indices of axes side by side are indices of one axis, which the axes become: i * extent + j. */
-static tw_value *joined_index(tw_torch_call *c, const tw_value *x, int first, int count)
-{
-    tw_value *sum = NULL;
-    for (int axis = first; axis < first + count; axis++) {
-        tw_value *index = index_of(c, axis);
-        if (!index || count == 1)
-            return index;
-        if (sum && sum->shape.dtype != index->shape.dtype)
-            index = tw_build_cast(c->b, index, sum->shape.dtype);
-        tw_value *extent =
-            index ? tw_build_scalar(c->b, index->shape.dtype, (double)x->shape.dim[axis]) : NULL;
-        index = tw_build2(c->b, "Mod", index, extent, NULL); /* counted from the end if negative */
-        sum = sum ? tw_build2(c->b, "Add", tw_build2(c->b, "Mul", sum, extent, NULL), index, NULL)
-                  : index;
-    }
-    return sum;
-}
-
-/* (x, indices): a tensor of indices or None for every axis from the first on */
-bool tw_torch_op_index(tw_torch_call *c)
-{
-    tw_value *x = tw_torch_in(c, 0);
-    const tw_torch_object *list = c->arg[1];
-    int first = -1, count = 0, rank = 0;
-    int64_t dim[TW_MAX_RANK];
-    for (int i = 0; i < list->count; i++) {
-        if (list->items[i]->kind != TW_TORCH_TENSOR)
-            continue;
-        if (count > 0 && i != first + count)
-            return TW_TORCH_UNSUPPORTED(c, "indices of axes that do not lie side by side");
-        first = count++ ? first : i;
-    }
-    if (!x || count == 0 || first + count > x->shape.rank)
-        return false;
-    tw_value *index = joined_index(c, x, first, count);
-    for (int i = 0; i < x->shape.rank; i++)
-        if (i <= first || i >= first + count)
-            dim[rank++] = x->shape.dim[i];
-        else
-            dim[rank - 1] *= x->shape.dim[i];
-    x = count > 1 ? tw_build_reshape(c->b, x, rank, dim) : x;
-    return index && x && tw_torch_give(c, tw_build_gather(c->b, x, index, first, 0));
-}
-
-/* (x, classes) */
-bool tw_torch_op_one_hot(tw_torch_call *c)
-{
-    tw_value *x = tw_torch_index_in(c, 0);
-    const int64_t classes = tw_torch_int(c, 1);
-    if (!x || classes < 1 || classes > INT32_MAX)
-        return x && TW_TORCH_UNSUPPORTED(c, "the number of classes must be given");
-    tw_value *hot = tw_build_hot(c->b, c->name, x, x->shape.rank, classes);
-    return tw_torch_give(c, tw_build_cast(c->b, hot, TW_S64));
 }
 
 /* --- padding ----------------------------------------------------------------------------------- */

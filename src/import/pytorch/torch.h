@@ -106,6 +106,8 @@ int tw_torch_length(const tw_torch_call *c, int i);
 bool tw_torch_ints(tw_torch_call *c, int i, int count, int64_t *to);
 /* An axis, counted from the end where negative, of `rank` axes. */
 bool tw_torch_axis(tw_torch_call *c, int64_t axis, int rank, int *to);
+/* The axis of x that argument i says; a number has none. */
+bool tw_torch_axis_of(tw_torch_call *c, const tw_value *x, int i, int *axis);
 /* Axes from argument i as flags; all where the list is None or empty. */
 bool tw_torch_axes(tw_torch_call *c, int i, int rank, bool *flag);
 /* A type argument's type in the graph, or `otherwise` where it is None. */
