@@ -218,3 +218,28 @@ bool tw_kr_op_embedding(tw_kr_node *n)
         n->out_mask[0] = tw_build2(n->b, "NotEqual", x, tw_build_scalar(n->b, TW_S32, 0), NULL);
     return w && tw_kr_set(n, tw_build_gather(n->b, w, x, 0, 0));
 }
+
+/* An embedding and, called with `reverse`, the way back: a number for each row of the table, or of one of its own
+ * that stands transposed. */
+bool tw_kr_op_reversible_embedding(tw_kr_node *n)
+{
+    const int64_t dim[] = {tw_kr_int(n, "input_dim", 0), tw_kr_int(n, "output_dim", 0)};
+    const int64_t own[] = {dim[1], dim[0]}, turned[] = {1, 0};
+    if (!tw_kr_argument_flag(n, 1, "reverse"))
+        return tw_kr_op_embedding(n);
+    tw_value *x = tw_kr_real_value(n, tw_kr_in(n, 1, TW_MAX_RANK)), *w;
+    if (tw_kr_flag(n, "tie_weights", true)) {
+        w = tw_kr_variable(n, n->store, 0, "embeddings", 2, dim);
+        w = w ? tw_build_weight(n->b, w, turned, 0, NULL) : NULL;
+    } else {
+        w = tw_kr_variable(n, n->store, 1, "reverse_embeddings", 2, own);
+    }
+    tw_value *y = tw_kr_product(n, x, w, 1, NULL);
+    if (y && tw_kr_get(n, "logit_soft_cap")) {
+        tw_value *cap = tw_kr_scalar(n, tw_kr_real(n, "logit_soft_cap", 1));
+        y = tw_build2(n->b, "Div", y, cap, NULL);
+        y = y ? tw_build1(n->b, "Tanh", y, NULL) : NULL;
+        y = y ? tw_build2(n->b, "Mul", y, cap, NULL) : NULL;
+    }
+    return tw_kr_set(n, y);
+}

@@ -70,6 +70,22 @@ static tw_value *normalize(tw_kr_node *n, const char *op, tw_value *x, const int
              : NULL;
 }
 
+/* Keras's rms_scaling: x over its standard deviation, without taking off the mean, and no bias. */
+static tw_value *rms_scaled(tw_kr_node *n, tw_value *x, const int64_t *axes, int count,
+                            tw_value *scale)
+{
+    const tw_setting *over =
+        TW_SETTINGS(tw_set_ints("axes", count, axes), tw_set_int("keepdims", 1));
+    tw_value *mean = tw_build1(n->b, "ReduceMean", x, over);
+    tw_value *apart = mean ? tw_build2(n->b, "Sub", x, mean, NULL) : NULL;
+    tw_value *square = apart ? tw_build1(n->b, "Square", apart, NULL) : NULL;
+    tw_value *v = square ? tw_build1(n->b, "ReduceMean", square, over) : NULL;
+    v = v ? tw_build2(n->b, "Add", v, tw_kr_scalar(n, tw_kr_real(n, "epsilon", 1e-3)), NULL) : NULL;
+    v = v ? tw_build1(n->b, "Rsqrt", v, NULL) : NULL;
+    v = v ? tw_build2(n->b, "Mul", x, v, NULL) : NULL;
+    return v && scale ? tw_build2(n->b, "Mul", v, scale, NULL) : NULL;
+}
+
 bool tw_kr_op_layer_norm(tw_kr_node *n)
 {
     tw_value *x = tw_kr_real_value(n, tw_kr_in(n, 1, TW_MAX_RANK)), *scale = NULL, *bias = NULL;
@@ -79,7 +95,8 @@ bool tw_kr_op_layer_norm(tw_kr_node *n)
     if (count < 1)
         return false;
     if (tw_kr_flag(n, "rms_scaling", false))
-        return TW_KR_UNSUPPORTED(n, "rms_scaling is not supported; use RMSNormalization");
+        return tw_kr_set(n,
+                         rms_scaled(n, x, axes, count, over_axes(n, x, axes, count, 0, "gamma")));
     if (tw_kr_flag(n, "scale", true) && !(scale = over_axes(n, x, axes, count, i++, "gamma")))
         return false;
     if (tw_kr_flag(n, "center", true) && !(bias = over_axes(n, x, axes, count, i, "beta")))

@@ -189,33 +189,95 @@ bool tw_kr_op_up_sampling(tw_kr_node *n)
     return tw_kr_set(n, first ? tw_build_channels_first(n->b, x) : x);
 }
 
-bool tw_kr_op_resizing(tw_kr_node *n)
+/* What becomes of an image of another aspect ratio than the one asked for. */
+enum aspect { STRETCHED, CUT, PADDED };
+
+/* The largest part of the image, or the smallest image around it, of the same aspect ratio as `size`. An odd
+ * row or column that remains is lost behind. */
+static tw_value *in_aspect(tw_kr_node *n, tw_value *x, const int64_t *size, enum aspect aspect)
 {
-    tw_value *x = tw_kr_real_value(n, tw_kr_in(n, 4, 0));
-    const int64_t size[] = {tw_kr_int(n, "height", 0), tw_kr_int(n, "width", 0)};
+    int64_t border[TW_MAX_RANK] = {0};
+    if (!x || aspect == STRETCHED)
+        return x;
+    const int64_t extent[] = {x->shape.dim[1], x->shape.dim[2]};
+    for (int i = 0; x && i < 2; i++) {
+        const int64_t fit = extent[1 - i] * size[i] / size[1 - i], take = fit < 1 ? 1 : fit;
+        if (aspect == PADDED && fit > extent[i])
+            border[1 + i] = (fit - extent[i]) / 2;
+        else if (aspect == CUT && take < extent[i])
+            x = tw_build_slice(n->b, x, 1 + i, (extent[i] - take) / 2, take, 1);
+    }
+    if (!x || (border[1] == 0 && border[2] == 0))
+        return x;
+    return tw_build1(n->b, "Pad", x,
+                     TW_SETTINGS(tw_set_ints("before", x->shape.rank, border),
+                                 tw_set_ints("after", x->shape.rank, border),
+                                 tw_set_float("value", (float)tw_kr_real(n, "fill_value", 0))));
+}
+
+static bool read_size(tw_kr_node *n, int64_t *size)
+{
+    size[0] = tw_kr_int(n, "height", 0);
+    size[1] = tw_kr_int(n, "width", 0);
+    return (size[0] >= 1 && size[0] <= INT32_MAX && size[1] >= 1 && size[1] <= INT32_MAX) ||
+           TW_KR_FAIL(n, "an image of %lld rows and %lld columns", (long long)size[0],
+                      (long long)size[1]);
+}
+
+static bool set_image(tw_kr_node *n, tw_value *x, const int64_t *size, enum aspect aspect)
+{
     const bool first = tw_kr_channels_first(n);
-    if (tw_kr_flag(n, "crop_to_aspect_ratio", false) ||
-        tw_kr_flag(n, "pad_to_aspect_ratio", false) || tw_kr_flag(n, "antialias", false))
-        return TW_KR_UNSUPPORTED(n, "keeping the aspect ratio and antialias are not supported");
-    if (first)
-        x = tw_build_channels_last(n->b, x);
+    x = in_aspect(n, first ? tw_build_channels_last(n->b, x) : x, size, aspect);
     x = x ? resample(n, x, size, 1, 2, tw_kr_word(n, "interpolation", "bilinear")) : NULL;
     return tw_kr_set(n, first ? tw_build_channels_first(n->b, x) : x);
 }
 
+bool tw_kr_op_resizing(tw_kr_node *n)
+{
+    tw_value *x = tw_kr_real_value(n, tw_kr_in(n, 4, 0));
+    const bool cut = tw_kr_flag(n, "crop_to_aspect_ratio", false);
+    int64_t size[2];
+    if (!x || !read_size(n, size))
+        return false;
+    if (tw_kr_flag(n, "antialias", false))
+        return TW_KR_UNSUPPORTED(n, "antialias is not supported; resize without it, or pool first");
+    return set_image(n, x, size,
+                     cut                                           ? CUT
+                     : tw_kr_flag(n, "pad_to_aspect_ratio", false) ? PADDED
+                                                                   : STRETCHED);
+}
+
+/* The middle; of an image that is too small, as much as has the aspect ratio, resampled. */
 bool tw_kr_op_center_crop(tw_kr_node *n)
 {
     tw_value *x = tw_kr_real_value(n, tw_kr_in(n, 4, 0));
-    const int64_t size[] = {tw_kr_int(n, "height", 0), tw_kr_int(n, "width", 0)};
     const int first = tw_kr_channels_first(n) ? 2 : 1;
-    for (int i = 0; x && i < 2; i++) {
-        const int64_t extent = x->shape.dim[first + i];
-        if (size[i] < 1 || size[i] > extent)
-            return TW_KR_UNSUPPORTED(n, "an image of %lld is cut to %lld; it must not be smaller",
-                                     (long long)extent, (long long)size[i]);
-        x = tw_build_slice(n->b, x, first + i, (extent - size[i]) / 2, size[i], 1);
-    }
+    int64_t size[2];
+    if (!x || !read_size(n, size))
+        return false;
+    if (size[0] > x->shape.dim[first] || size[1] > x->shape.dim[first + 1])
+        return set_image(n, x, size, CUT);
+    for (int i = 0; x && i < 2; i++)
+        x = tw_build_slice(n->b, x, first + i, (x->shape.dim[first + i] - size[i]) / 2, size[i], 1);
     return tw_kr_set(n, x);
+}
+
+/* Outside training Keras 2 resamples what has the aspect ratio. Keras 3 says the same, and of late leaves the
+ * image as it is. */
+bool tw_kr_op_random_crop(tw_kr_node *n)
+{
+    tw_value *x = tw_kr_real_value(n, tw_kr_in(n, 4, 0));
+    const int first = tw_kr_channels_first(n) ? 2 : 1;
+    int64_t size[2];
+    if (!x || !read_size(n, size))
+        return false;
+    if (size[0] == x->shape.dim[first] && size[1] == x->shape.dim[first + 1])
+        return tw_kr_set(n, x);
+    if (n->import->version >= 3)
+        return TW_KR_UNSUPPORTED(
+            n, "versions of Keras 3 differ in what it does outside training to an image of another "
+               "size; use CenterCrop, or Resizing with crop_to_aspect_ratio");
+    return set_image(n, x, size, CUT);
 }
 
 /* --- numbers ----------------------------------------------------------------------------------- */
