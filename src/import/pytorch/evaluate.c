@@ -180,13 +180,26 @@ static bool actual(tw_script *s, tw_frame *f, const tw_tree *call, tw_actual *a)
     return true;
 }
 
+/* x as a T. Traced sizes are tensors that are called numbers where one is needed. */
+static tw_torch_object *annotated(tw_script *s, const tw_tree *type, tw_torch_object *x)
+{
+    if (!x || x->kind != TW_TORCH_TENSOR || type->kind != TW_TREE_NAME ||
+        strcmp(type->text, "number") != 0)
+        return x;
+    tw_value *value = tw_torch_value(s->t, x->tensor);
+    const bool fixed =
+        value && tw_shape_elements(&value->shape) == 1 && tw_build_known(&s->t->b, value);
+    return !value ? NULL : fixed ? tw_script_number(s, x) : x;
+}
+
 /* annotate(T, x) and its like: what is done is done to the last argument. */
 static tw_torch_object *of_language(tw_script *s, tw_frame *f, const tw_tree *call,
                                     const char *name, bool *known)
 {
     *known = true;
     if (strcmp(name, "annotate") == 0 || strcmp(name, "unchecked_cast") == 0)
-        return call->count == 3 ? evaluate(s, f, call->items[2]) : NULL;
+        return call->count == 3 ? annotated(s, call->items[1], evaluate(s, f, call->items[2]))
+                                : NULL;
     if (strcmp(name, "uninitialized") == 0)
         return none(s);
     if (strcmp(name, "getattr") == 0 && call->count == 3 && call->items[2]->kind == TW_TREE_TEXT) {

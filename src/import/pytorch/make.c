@@ -46,6 +46,16 @@ bool tw_torch_op_zeros(tw_torch_call *c)
            filled(c, rank, dim, dtype, value_of(c));
 }
 
+/* (size, stride, dtype, ...) */
+bool tw_torch_op_zeros_strided(tw_torch_call *c)
+{
+    int64_t dim[TW_MAX_RANK];
+    int rank;
+    tw_dtype dtype;
+    return extents(c, 0, &rank, dim) && tw_torch_type(c, 2, TW_F32, &dtype) &&
+           filled(c, rank, dim, dtype, 0);
+}
+
 /* (x, dtype, ...) */
 bool tw_torch_op_zeros_like(tw_torch_call *c)
 {

@@ -138,22 +138,78 @@ bool tw_torch_op_spread(tw_torch_call *c)
                   is_root(c), has_mean(c));
 }
 
+static tw_value *norm(tw_torch_call *c, tw_value *x, double p, const bool *flag, bool keep)
+{
+    if (p == 1 || p == 2)
+        return reduced(c, p == 1 ? "ReduceL1" : "ReduceL2", x, flag, keep);
+    x = tw_build1(c->b, "Abs", x, NULL);
+    if (isinf(p))
+        return reduced(c, p > 0 ? "ReduceMax" : "ReduceMin", x, flag, keep);
+    if (p <= 0) {
+        TW_TORCH_UNSUPPORTED(c, "the norm of order %g is not supported", p);
+        return NULL;
+    }
+    x = tw_build2(c->b, "Pow", x, tw_build_scalar(c->b, TW_F32, p), NULL);
+    x = reduced(c, "ReduceSum", x, flag, keep);
+    return tw_build2(c->b, "Pow", x, tw_build_scalar(c->b, TW_F32, 1 / p), NULL);
+}
+
 /* (x, p, dim, keepdim) */
 bool tw_torch_op_norm(tw_torch_call *c)
 {
     const double p = tw_torch_has(c, 1) ? tw_torch_real(c, 1) : 2;
     tw_value *x = tw_torch_real_in(c, 0);
-    const bool keep = tw_torch_flag(c, 3);
-    if (p == 1 || p == 2)
-        return tw_torch_give(c, over(c, p == 1 ? "ReduceL1" : "ReduceL2", x, 2, keep));
-    x = tw_build1(c->b, "Abs", x, NULL);
-    if (isinf(p))
-        return tw_torch_give(c, over(c, p > 0 ? "ReduceMax" : "ReduceMin", x, 2, keep));
-    if (p <= 0)
-        return TW_TORCH_UNSUPPORTED(c, "the norm of order %g is not supported", p);
-    x = tw_build2(c->b, "Pow", x, tw_build_scalar(c->b, TW_F32, p), NULL);
-    x = over(c, "ReduceSum", x, 2, keep);
-    return tw_torch_give(c, tw_build2(c->b, "Pow", x, tw_build_scalar(c->b, TW_F32, 1 / p), NULL));
+    bool flag[TW_MAX_RANK];
+    return x && tw_torch_axes(c, 2, x->shape.rank, flag) &&
+           tw_torch_give(c, norm(c, x, p, flag, tw_torch_flag(c, 3)));
+}
+
+/* The norm of a difference along its last axis. */
+static bool give_distance(tw_torch_call *c, tw_value *x, tw_value *y, double p)
+{
+    bool flag[TW_MAX_RANK] = {false};
+    tw_value *difference = tw_build2(c->b, "Sub", x, y, NULL);
+    if (!difference)
+        return false;
+    flag[difference->shape.rank - 1] = true;
+    return tw_torch_give(c, norm(c, difference, p, flag, false));
+}
+
+/* (x, y, p, ...): of every row of one to every row of the other */
+bool tw_torch_op_cdist(tw_torch_call *c)
+{
+    tw_value *x = tw_torch_real_in(c, 0), *y = tw_torch_real_in(c, 1);
+    if (!x || !y)
+        return false;
+    if (x->shape.rank < 2 || y->shape.rank < 2)
+        return TW_TORCH_FAIL(c, "operands of rank %d and %d; they must be matrices", x->shape.rank,
+                             y->shape.rank);
+    return give_distance(c, tw_torch_with_axis(c, x, x->shape.rank - 1),
+                         tw_torch_with_axis(c, y, y->shape.rank - 2), tw_torch_real(c, 2));
+}
+
+/* (x, p): of every row to every later one */
+bool tw_torch_op_pdist(tw_torch_call *c)
+{
+    tw_value *x = tw_torch_real_in(c, 0);
+    if (!x)
+        return false;
+    const int64_t rows = x->shape.rank == 2 ? x->shape.dim[0] : 0;
+    if (rows < 2 || rows > 4096)
+        return TW_TORCH_UNSUPPORTED(c, "2 to 4096 rows are supported");
+    const int64_t count = rows * (rows - 1) / 2;
+    int64_t *at[2];
+    for (int k = 0; k < 2; k++)
+        at[k] = tw_alloc_array(c->t->scratch, (size_t)count, sizeof **at);
+    for (int64_t i = 0, made = 0; i < rows; i++)
+        for (int64_t j = i + 1; j < rows; j++, made++) {
+            at[0][made] = i;
+            at[1][made] = j;
+        }
+    tw_value *pair[2];
+    for (int k = 0; k < 2; k++)
+        pair[k] = tw_build_gather(c->b, x, tw_build_list(c->b, (int)count, at[k]), 0, 0);
+    return give_distance(c, pair[0], pair[1], tw_torch_real(c, 1));
 }
 
 /* --- search ------------------------------------------------------------------------------------ */
@@ -262,4 +318,28 @@ bool tw_torch_op_softmax(tw_torch_call *c)
         return false;
     return tw_torch_give(c,
                          tw_build1(c->b, operator_of(c), x, TW_SETTINGS(tw_set_int("axis", axis))));
+}
+
+/* (x, dim): over all up to each. What lies behind takes no part: running sums of exponentials would lose
+ * what is far below the greatest. */
+bool tw_torch_op_log_cumulate(tw_torch_call *c)
+{
+    tw_value *x = tw_torch_real_in(c, 0);
+    int64_t perm[TW_MAX_RANK] = {0, 1, 2, 3, 4, 5};
+    bool flag[TW_MAX_RANK] = {false};
+    int axis;
+    if (!tw_torch_axis_of(c, x, 1, &axis))
+        return false;
+    const int rank = x->shape.rank;
+    const int32_t extent = x->shape.dim[axis];
+    perm[axis] = rank - 1;
+    perm[rank - 1] = axis;
+    x = tw_torch_with_axis(c, tw_build_transpose(c->b, x, rank, perm), rank - 1);
+    tw_value *in[] = {tw_build_band(c->b, extent, extent, -INT32_MAX, 0), x,
+                      tw_build_scalar(c->b, TW_F32, -INFINITY)};
+    if (!in[0] || !x)
+        return false;
+    flag[rank] = true;
+    tw_value *y = reduced(c, "ReduceLogSumExp", tw_build(c->b, "Where", in, 3, NULL), flag, false);
+    return y && tw_torch_give(c, tw_build_transpose(c->b, y, rank, perm));
 }
