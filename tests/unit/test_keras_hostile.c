@@ -77,6 +77,45 @@ static void refused(void **state)
     expect("{\"class_name\":\"MyModel\",\"config\":{}}", TW_CODE_UNSUPPORTED, "Functional");
 }
 
+/* Layers that compare and resample by what their configuration says. */
+static void prepared(void **state)
+{
+    (void)state;
+#define IMAGE(layer) CHAIN(LAYER("Reshape", ",\"target_shape\":[4,3,2]") "," layer)
+#define SIZE(height, width) ",\"height\":" height ",\"width\":" width
+    expect(CHAIN(LAYER("AdaptiveMaxPooling1D", ",\"output_size\":0")), TW_CODE_FAILED,
+           "output_size");
+    expect(CHAIN(LAYER("AdaptiveMaxPooling1D", ",\"output_size\":[2,2]")), TW_CODE_FAILED,
+           "output_size");
+    expect(CHAIN(LAYER("AdaptiveAveragePooling1D", ",\"output_size\":65")), TW_CODE_UNSUPPORTED,
+           "divides 4");
+    expect(CHAIN(LAYER("AdaptiveAveragePooling1D", ",\"output_size\":2147483647")),
+           TW_CODE_UNSUPPORTED, "divides 4");
+    expect(IMAGE(LAYER("RandomCrop", SIZE("2", "2"))), TW_CODE_UNSUPPORTED, "use CenterCrop");
+    expect(IMAGE(LAYER("CenterCrop", SIZE("0", "2"))), TW_CODE_FAILED, "0 rows");
+    expect(IMAGE(LAYER("Resizing", SIZE("2", "-1"))), TW_CODE_FAILED, "-1 columns");
+    expect(IMAGE(LAYER("Resizing", SIZE("2", "2") ",\"antialias\":true")), TW_CODE_UNSUPPORTED,
+           "antialias");
+    expect(IMAGE(LAYER("Resizing", SIZE("2147483647", "1") ",\"pad_to_aspect_ratio\":true")),
+           TW_CODE_UNSUPPORTED, "");
+    expect(CHAIN(LAYER("Discretization", ",\"num_bins\":3")), TW_CODE_UNSUPPORTED,
+           "bin_boundaries");
+    expect(CHAIN(LAYER("Discretization", ",\"bin_boundaries\":[1,\"a\"]")), TW_CODE_FAILED,
+           "list of numbers");
+    expect(CHAIN(LAYER("Discretization", ",\"bin_boundaries\":[1],\"output_mode\":\"count\"")),
+           TW_CODE_UNSUPPORTED, "use one_hot");
+    expect(CHAIN(LAYER("CategoryEncoding", ",\"num_tokens\":0")), TW_CODE_FAILED, "num_tokens");
+    expect(CHAIN(LAYER("CategoryEncoding", ",\"num_tokens\":9223372036854775807,"
+                                           "\"output_mode\":\"one_hot\"")),
+           TW_CODE_UNSUPPORTED, "depth");
+    expect(CHAIN(LAYER("IntegerLookup", ",\"vocabulary\":[9999999999]")), TW_CODE_UNSUPPORTED,
+           "32 bits");
+    expect(CHAIN(LAYER("IntegerLookup", ",\"vocabulary\":[1],\"num_oov_indices\":2")),
+           TW_CODE_UNSUPPORTED, "num_oov_indices");
+    expect(CHAIN(LAYER("IntegerLookup", ",\"vocabulary\":[1],\"output_mode\":\"tf_idf\"")),
+           TW_CODE_UNSUPPORTED, "tf_idf");
+}
+
 static void damaged(void **state)
 {
     (void)state;
@@ -189,7 +228,8 @@ static void endless_heap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(endless_heap), cmocka_unit_test(sound),
-                                       cmocka_unit_test(refused),      cmocka_unit_test(damaged),
-                                       cmocka_unit_test(circles),      cmocka_unit_test(files)};
+                                       cmocka_unit_test(refused),      cmocka_unit_test(prepared),
+                                       cmocka_unit_test(damaged),      cmocka_unit_test(circles),
+                                       cmocka_unit_test(files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
