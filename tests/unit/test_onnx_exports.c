@@ -48,7 +48,7 @@ static void tensorflow(void **state)
 static void optimised(void **state)
 {
     (void)state;
-    run_folder("tests/data/onnx-optimised", 13);
+    run_folder("tests/data/onnx-optimised", 26);
 }
 
 int main(void)

@@ -145,17 +145,29 @@ bool tw_onnx_op_dft(tw_onnx_node *n)
 
 /* --- STFT -------------------------------------------------------------------------------------- */
 
-/* Frames of a signal [batch, points, parts], each under the window: [batch, frames, results, 2]. */
+/* A signal [batch, points, parts]; exporters leave out the one part of a real signal. */
+static tw_value *signal_of(tw_onnx_node *n)
+{
+    tw_value *x = n->in[0];
+    if (x->shape.dtype == TW_F32 && x->shape.rank == 2) {
+        int64_t dim[] = {x->shape.dim[0], x->shape.dim[1], 1};
+        return tw_build_reshape(n->b, x, 3, dim);
+    }
+    if (x->shape.dtype == TW_F32 && x->shape.rank == 3 &&
+        (x->shape.dim[2] == 1 || x->shape.dim[2] == 2))
+        return x;
+    TW_ONNX_UNSUPPORTED(n, "the signal must be FLOAT, [batch, points, 1 or 2] or [batch, points]");
+    return NULL;
+}
+
+/* Frames of a signal, each under the window: [batch, frames, results, 2]. */
 bool tw_onnx_op_stft(tw_onnx_node *n)
 {
-    tw_value *x = n->in[0], *window = tw_onnx_in(n, 2);
+    tw_value *x = signal_of(n), *window = tw_onnx_in(n, 2);
     bool onesided = tw_onnx_int(n, "onesided", 1) != 0;
     int32_t step;
     tw_transform t = {.result_parts = 2};
-    if (x->shape.rank != 3 || x->shape.dtype != TW_F32 ||
-        (x->shape.dim[2] != 1 && x->shape.dim[2] != 2))
-        return TW_ONNX_UNSUPPORTED(n, "the signal must be FLOAT, [batch, points, 1 or 2]");
-    if (!count_in(n, 1, "the step", &step))
+    if (!x || !count_in(n, 1, "the step", &step))
         return false;
     if (window && window->shape.rank != 1)
         return TW_ONNX_FAIL(n, "the window must be a list");
