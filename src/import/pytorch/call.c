@@ -221,6 +221,51 @@ static void note_views(tw_torch_call *c)
                 c->result->items[i]->tensor->shares = true;
 }
 
+/* What is refused for a reason that names can be told from, and what to do instead. */
+static const struct {
+    const char *names, *words;
+} refused[] = {
+    {"rand randn randint randperm rand_like randn_like randint_like bernoulli multinomial normal "
+     "uniform",
+     "it takes random numbers; make them an input of the model"},
+    {"masked_select unique _unique2 unique_dim unique_consecutive nonzero_numpy",
+     "how many elements it has depends on what is computed while the network runs; keep the mask "
+     "and use torch.where"},
+    {"item _local_scalar_dense", "it takes an element's value while the network runs; compute with "
+                                 "the tensor instead"},
+    {"_fft_r2c _fft_c2c _fft_c2r fft_fft fft_ifft fft_rfft fft_irfft stft istft complex polar "
+     "view_as_complex view_as_real",
+     "there are no complex numbers; write the transform as a product with cosines and sines"},
+    {"stride sym_stride sym_storage_offset",
+     "where elements lie is not known; use sizes, and contiguous() before views"},
+    {"linalg_inv linalg_inv_ex inverse linalg_solve linalg_solve_ex linalg_svd svd linalg_qr "
+     "linalg_cholesky linalg_cholesky_ex linalg_eigh linalg_det det",
+     "matrices are not decomposed; of weights, compute it before exporting"},
+};
+
+static const char *reason_of(const char *name)
+{
+    static const char backward[] = "_backward";
+    const size_t all = strlen(name), length = all - ends_in_place(name, all);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        for (const char *at = refused[i].names; *at; at += strspn(at, " ")) {
+            const size_t word = strcspn(at, " ");
+            if (word == length && memcmp(at, name, length) == 0)
+                return refused[i].words;
+            at += word;
+        }
+    if (length >= sizeof backward && strcmp(name + all - (sizeof backward - 1), backward) == 0)
+        return "it belongs to training; export in eval() and without gradients";
+    return NULL;
+}
+
+static void refuse(tw_torch_call *c)
+{
+    const char *reason = reason_of(c->name);
+    TW_TORCH_UNSUPPORTED(c, "the operator aten::%s is not supported%s%s", c->name,
+                         reason ? ": " : "", reason ? reason : "");
+}
+
 tw_torch_object *tw_torch_operator(tw_torch *t, const char *name, const tw_torch_given *given)
 {
     tw_torch_call c = {.t = t, .b = &t->b, .name = name};
@@ -236,7 +281,7 @@ tw_torch_object *tw_torch_operator(tw_torch *t, const char *name, const tw_torch
             TW_TORCH_UNSUPPORTED(&c, "called with (%s), which is not supported here",
                                  described(t, given));
         else
-            TW_TORCH_UNSUPPORTED(&c, "the operator aten::%s is not supported", name);
+            refuse(&c);
         return NULL;
     }
     const char *before = t->b.node;
