@@ -161,7 +161,8 @@ static void check_fixtures(const char *file, int least)
 static void compiled_programs(void **state)
 {
     (void)state;
-    static const char *const names[] = {"mlp", "counting", "lstm", "open_batch"};
+    static const char *const names[] = {
+        "mlp", "counting", "lstm", "open_batch", "parts_put", "indices_put", "bags_and_distances"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         tw_arena *arena = tw_arena_new();
         tw_model_folder folder;
