@@ -94,8 +94,8 @@ static void prepared(void **state)
     expect(IMAGE(LAYER("RandomCrop", SIZE("2", "2"))), TW_CODE_UNSUPPORTED, "use CenterCrop");
     expect(IMAGE(LAYER("CenterCrop", SIZE("0", "2"))), TW_CODE_FAILED, "0 rows");
     expect(IMAGE(LAYER("Resizing", SIZE("2", "-1"))), TW_CODE_FAILED, "-1 columns");
-    expect(IMAGE(LAYER("Resizing", SIZE("2", "2") ",\"antialias\":true")), TW_CODE_UNSUPPORTED,
-           "antialias");
+    expect(IMAGE(LAYER("Resizing", SIZE("2", "2") ",\"interpolation\":\"lanczos3\"")),
+           TW_CODE_UNSUPPORTED, "lanczos3");
     expect(IMAGE(LAYER("Resizing", SIZE("2147483647", "1") ",\"pad_to_aspect_ratio\":true")),
            TW_CODE_UNSUPPORTED, "");
     expect(CHAIN(LAYER("Discretization", ",\"num_bins\":3")), TW_CODE_UNSUPPORTED,

@@ -167,6 +167,8 @@ static tw_value *resample(tw_kr_node *n, tw_value *x, const int64_t *size, int f
                           method);
         return NULL;
     }
+    r.antialias = tw_kr_flag(n, "antialias", false) && strcmp(method, "nearest") != 0;
+    r.exclude_outside |= r.antialias;
     return tw_resizing_build(n->b, x, &r);
 }
 
@@ -239,8 +241,6 @@ bool tw_kr_op_resizing(tw_kr_node *n)
     int64_t size[2];
     if (!x || !read_size(n, size))
         return false;
-    if (tw_kr_flag(n, "antialias", false))
-        return TW_KR_UNSUPPORTED(n, "antialias is not supported; resize without it, or pool first");
     return set_image(n, x, size,
                      cut                                           ? CUT
                      : tw_kr_flag(n, "pad_to_aspect_ratio", false) ? PADDED
