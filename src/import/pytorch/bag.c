@@ -114,8 +114,8 @@ static bool embedding_bag(tw_torch_call *c, bool wraps)
     if (padding >= 0 && padding < w->shape.dim[0])
         bags.counted = tw_build2(c->b, "NotEqual", index,
                                  tw_build_scalar(c->b, index->shape.dtype, (double)padding), NULL);
-    if (!bags.rows)
-        return false;
+    if (!bags.rows || bags.rows->shape.rank != 2)
+        return bags.rows && TW_TORCH_FAIL(c, "the weights of samples are not a list");
     const int64_t length = common_length(c, &bags);
     return tw_torch_give_first(
         c, length ? of_one_length(c, &bags, length) : of_any_length(c, &bags), 4);

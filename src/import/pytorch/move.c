@@ -261,6 +261,8 @@ static bool replaced(tw_torch_call *c, tw_value *x, tw_value *part, int axis, tw
         return part && TW_TORCH_FAIL(c, "what is put there does not have the shape of the place");
     if (range.size == 0 || range.size == extent)
         return tw_torch_give(c, range.size ? part : x);
+    if (range.step != 1 && extent > MOST_LISTED)
+        return TW_TORCH_UNSUPPORTED(c, "with steps in an axis of %lld elements", (long long)extent);
     if (range.step != 1) {
         int64_t *at = tw_alloc_array(c->t->scratch, (size_t)extent, sizeof *at);
         for (int64_t i = 0; i < extent; i++) {
