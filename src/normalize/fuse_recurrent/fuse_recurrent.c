@@ -280,7 +280,7 @@ static tw_value *stack(const tw_put *p, const tw_leaf *leaf, int gates, const in
 static tw_value *biases(const tw_put *p, const tw_cell *cell)
 {
     const bool two = cell->kind != TW_CELL_LSTM;
-    const int gates = cell->kind;
+    const int gates = (int)cell->kind;
     const int32_t dim[3] = {2, gates, cell->units};
     const size_t units = (size_t)cell->units;
     float *data;
@@ -335,7 +335,7 @@ static tw_node *make(const tw_put *p, const tw_chain *chain)
     const tw_cell *cell = &last->cell;
     const bool lstm = cell->kind == TW_CELL_LSTM, gru = cell->kind == TW_CELL_GRU;
     const tw_opdef *op = tw_op_by_name(lstm ? "Lstm" : gru ? "Gru" : "Rnn");
-    const int gates = cell->kind;
+    const int gates = (int)cell->kind;
     tw_value *h0 = first->cell.leaves == 1 ? NULL : first->cell.leaf[!first->x].x;
     tw_value *x = sequence(p, chain), *w = stack(p, x_of(last), gates, own, cell->units);
     tw_value *r = stack(p, &cell->leaf[!last->x], gates, gru ? candidate_h : own, cell->units);
