@@ -528,7 +528,10 @@ static void sum_outputs(const tw_product_s8 *job, const tw_panel *panel, int32_t
             g.count -= 2;
         if (g.count == 0)
             pair_up(&g, limit, n, count - g.o == 1, copy);
-        (panel->count == 1 ? sums_of_one : sums_of_two)(round, &g);
+        if (panel->count == 1)
+            sums_of_one(round, &g);
+        else
+            sums_of_two(round, &g);
     }
 }
 
