@@ -122,6 +122,35 @@ static void test_zero_point(void **state)
     }
 }
 
+/* A filter whose weights have to become floats, after one of its constants turned out to end before its shape
+ * does: the features, or the bias, which may be absent. */
+static void test_short_filters(void **state)
+{
+    static const int8_t zero[8];
+    (void)state;
+    for (uint32_t less = 0; less < 2; less++) {
+        const tw_tflt_model model = {.tensor_count = 6,
+                                     .operator_count = 1,
+                                     .buffer_count = 2,
+                                     .code_count = 1,
+                                     .tensors = {{"x", {2, {1, 4}}, 0, 0, 0, 0},
+                                                 {"features", {2, {2, 4}}, 9, 1, 0.5f, 0},
+                                                 {"time", {2, {2, 3}}, 9, 0, 0.5f, 3},
+                                                 {"bias", {1, {2}}, 0, 2, 0, 0},
+                                                 {"state", {2, {1, 6}}, 0, 0, 0, 0},
+                                                 {"y", {2, {1, 2}}, 0, 0, 0, 0}},
+                                     .operators = {{0, {5, {0, 1, 2, 3, 4}}, {1, {5}}}},
+                                     .buffers = {{zero, 7 + less, 0}, {zero, 8 - less, 0}},
+                                     .codes = {27}, /* SVDF */
+                                     .in = {3, {0, 2, 4}},
+                                     .out = {1, {5}}};
+        tw_flat flat;
+        tw_tflt_make(&model, &flat, NULL);
+        expect_refused(flat.data, flat.bytes, "buffer holds 7 bytes");
+        tw_flat_free(&flat);
+    }
+}
+
 /* Copies are of the exact size, so that a sanitizer sees every byte read behind the end. */
 static void import_copy(const uint8_t *data, size_t bytes)
 {
@@ -162,9 +191,13 @@ static void test_cuts_and_changes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound),       cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_eight_bytes), cmocka_unit_test(test_misaligned),
-        cmocka_unit_test(test_zero_point),  cmocka_unit_test(test_cuts_and_changes),
+        cmocka_unit_test(test_sound),
+        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_short_filters),
+        cmocka_unit_test(test_eight_bytes),
+        cmocka_unit_test(test_misaligned),
+        cmocka_unit_test(test_zero_point),
+        cmocka_unit_test(test_cuts_and_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -310,6 +310,8 @@ bool tw_tfl_op_svdf(tw_tfl_node *n)
     if (!is_hybrid(f) || !is_hybrid(t)) {
         f = tw_tfl_weights(n, x, f, TW_TFL_DEQUANTIZED);
         t = tw_tfl_weights(n, x, t, TW_TFL_DEQUANTIZED);
+        if (!f || !t)
+            return false;
     }
     if (b)
         b = tw_build_with_quant(n->b, b, (tw_quant){0, 0, NULL, NULL});
