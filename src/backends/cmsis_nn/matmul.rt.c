@@ -1,14 +1,7 @@
 /* Matrix products of two activations by CMSIS-NN, a batch at a time: the second operand's columns side by
  * side. */
-#include "backends/cmsis_nn/image.h"
 #include "backends/cmsis_nn/matmul.h"
-#include "ops/matmul_job.h"
-
-typedef struct tw_cmsis_nn_matmul {
-    tw_matmul_job job; /* first: what tw_matmul_run fills in */
-    const tw_call *call;
-    tw_status *status;
-} tw_cmsis_nn_matmul;
+#include "backends/cmsis_nn/matmul_job.h"
 
 static tw_status check(const tw_call *call, uint64_t *work)
 {
@@ -32,11 +25,7 @@ static void visit(const void *of, const tw_matrix_part *part)
 {
     const tw_cmsis_nn_matmul *p = (const tw_cmsis_nn_matmul *)of;
     const tw_call *call = p->call;
-    const int32_t depth = p->job.product.depth, columns = p->job.columns;
     const cmsis_nn_context context = tw_cmsis_nn_context(call);
-    const cmsis_nn_dims a = tw_cmsis_nn_dims(1, 1, part->rows, depth);
-    const cmsis_nn_dims b = tw_cmsis_nn_dims(1, 1, columns, depth);
-    const cmsis_nn_dims y = tw_cmsis_nn_dims(1, 1, part->rows, columns);
     const cmsis_nn_bmm_params params = {
         false,
         true,
@@ -45,23 +34,16 @@ static void visit(const void *of, const tw_matrix_part *part)
          call->out[0].tensor->zero_point,
          {call->clamp_low.s32, call->clamp_high.s32}},
     };
-    cmsis_nn_per_tensor_quant_params scale;
-    scale.multiplier = *tw_cmsis_nn_table(call, TW_BLOB_MULTIPLIER, 0);
-    scale.shift = *tw_cmsis_nn_table(call, TW_BLOB_SHIFT, 0);
-    if (*p->status == TW_OK && part->rows > 0 && columns > 0)
+    tw_cmsis_nn_batch batch;
+    if (tw_cmsis_nn_batch_of(p, part, &batch))
         *p->status = tw_cmsis_nn_status(arm_batch_matmul_s8(
-            &context, &params, &scale, &a, (const int8_t *)p->job.a + part->a, &b,
-            (const int8_t *)p->job.b + part->b, &y, (int8_t *)p->job.y + part->out));
+            &context, &params, &batch.scale, &batch.a, (const int8_t *)p->job.a + part->a, &batch.b,
+            (const int8_t *)p->job.b + part->b, &batch.y, (int8_t *)p->job.y + part->out));
 }
 
 static tw_status run(const tw_call *call)
 {
-    tw_cmsis_nn_matmul p;
-    tw_status inner = TW_OK, status;
-    p.call = call;
-    p.status = &inner;
-    status = tw_matmul_run(call, &p.job, visit, &p);
-    return status == TW_OK ? inner : status;
+    return tw_cmsis_nn_matmul_run(call, visit);
 }
 
 TW_CMSIS_NN_KERNEL(matmul_s8, run, check);
