@@ -131,8 +131,9 @@ typedef struct tw_region {
     tw_arena *arena;
     const int *task; /* the region's tasks */
     int count, words;
-    int *number; /* by task: its number in the region, or -1 */
-    int *left;   /* by item: readers left, scratch of a set */
+    int *number;          /* by task: its number in the region, or -1 */
+    const uint64_t *need; /* words a task: those of the region that it waits for */
+    int *left;            /* by item: readers left, scratch of a set */
     const int *left_at_start;
     int64_t limit; /* peaks at or above it are of no use */
     int *slot;     /* hash of the level being built: set index + 1 */
@@ -154,16 +155,31 @@ static uint64_t hash_set(const uint64_t *done, int words)
     return h;
 }
 
+static void set_needs(tw_region *r)
+{
+    const tw_problem *p = r->p;
+    uint64_t *need = tw_alloc_array(r->arena, (size_t)r->count * (size_t)r->words, sizeof *need);
+    for (int i = 0; i < r->count; i++) {
+        const tw_task *t = &p->tasks[r->task[i]];
+        uint64_t *own = need + (size_t)i * (size_t)r->words;
+        for (int k = 0; k < t->read_count + t->after_count; k++) {
+            int from =
+                k < t->read_count ? p->items[t->reads[k]].maker : t->after[k - t->read_count];
+            const int number = from >= 0 ? r->number[from] : -1;
+            if (number >= 0)
+                own[number / 64] |= (uint64_t)1 << (number % 64);
+        }
+    }
+    r->need = need;
+}
+
 /* Everything the task waits for is done: before the region, or in the set. */
 static bool is_ready(const tw_region *r, const uint64_t *done, int i)
 {
-    const tw_problem *p = r->p;
-    const tw_task *t = &p->tasks[r->task[i]];
-    for (int k = 0; k < t->read_count + t->after_count; k++) {
-        int from = k < t->read_count ? p->items[t->reads[k]].maker : t->after[k - t->read_count];
-        if (from >= 0 && r->number[from] >= 0 && !has(done, r->number[from]))
+    const uint64_t *need = r->need + (size_t)i * (size_t)r->words;
+    for (int w = 0; w < r->words; w++)
+        if (need[w] & ~done[w])
             return false;
-    }
     return true;
 }
 
@@ -226,12 +242,15 @@ static void expand(tw_region *r, const tw_level *from, int index, tw_level *to, 
 {
     const tw_set *s = &from->sets[index];
     memcpy(done, s->done, sizeof *done * (size_t)r->words);
+    count_left(r, done);
     for (int i = 0; i < r->count; i++) {
         if (has(done, i) || !is_ready(r, done, i))
             continue;
+        const tw_task *t = &r->p->tasks[r->task[i]];
         tw_live live = s->live;
-        count_left(r, done);
         run_task(r->p, r->task[i], r->left, &live);
+        for (int k = 0; k < t->read_count; k++) /* as it was for the next */
+            r->left[t->reads[k]]++;
         if (live.peak >= r->limit)
             continue;
         done[i / 64] |= (uint64_t)1 << (i % 64);
@@ -250,11 +269,14 @@ static int by_peak(const void *left, const void *right)
     return a->parent != b->parent ? (a->parent < b->parent ? -1 : 1) : a->task - b->task;
 }
 
-/* Search the region; true when an order with a peak below the limit was found and written. */
+/* Search the region: where an order with a peak below the limit is found, it is written. True: there is
+ * none of a lower peak than the order that is left. */
 static bool search_region(tw_region *r, tw_live start, int beam, int *order)
 {
     tw_level *levels = tw_alloc_array(r->arena, (size_t)r->count + 1, sizeof *levels);
     uint64_t *done = tw_alloc_array(r->arena, (size_t)r->words, sizeof *done);
+    bool proven = true;
+    set_needs(r);
     r->slots = 0;
     put(r, &levels[0], done, start, -1, -1);
     for (int n = 0; n < r->count; n++) {
@@ -262,13 +284,14 @@ static bool search_region(tw_region *r, tw_live start, int beam, int *order)
         if (from->count > beam) {
             qsort(from->sets, (size_t)from->count, sizeof *from->sets, by_peak);
             from->count = beam;
+            proven = false;
         }
         r->slots = 0;
         rehash(r, &levels[n + 1]);
         for (int s = 0; s < from->count; s++)
             expand(r, from, s, &levels[n + 1], done);
         if (levels[n + 1].count == 0)
-            return false;
+            return proven;
     }
     int at = 0;
     int *numbers = tw_alloc_array(r->arena, (size_t)r->count + 1, sizeof(int));
@@ -279,7 +302,7 @@ static bool search_region(tw_region *r, tw_live start, int beam, int *order)
     int *tasks = tw_copy(r->arena, r->task, sizeof(int) * (size_t)r->count);
     for (int n = 0; n < r->count; n++)
         order[n] = tasks[numbers[n]];
-    return true;
+    return proven;
 }
 
 /* ---- regions that are alike ---- */
@@ -376,6 +399,7 @@ typedef struct tw_searching {
     const int *left; /* by item: readers left at the region's start */
     int *scratch, *number, *item_number;
     tw_order_memo memo;
+    bool proven; /* no order of the regions searched so far has a lower peak */
 } tw_searching;
 
 /* The best order found for the region's tasks, `count` of them at `order`; live at its start is
@@ -398,7 +422,7 @@ static void order_region(tw_searching *s, int *order, int count, tw_live start, 
         for (int i = 0; i < count; i++)
             order[i] = r.task[known[i]];
     } else {
-        search_region(&r, start, count <= WHOLE ? WIDE : NARROW, order);
+        s->proven &= search_region(&r, start, count <= WHOLE ? WIDE : NARROW, order);
         for (int i = 0; i < count; i++)
             rank[i] = s->number[order[i]];
         tw_order_memo_keep(&s->memo, words.at, words.count, rank, count);
@@ -408,13 +432,15 @@ static void order_region(tw_searching *s, int *order, int count, tw_live start, 
     tw_arena_free(r.arena);
 }
 
-static void search_regions(tw_problem *p, int *order)
+/* True: the order that is left is the best there is. */
+static bool search_regions(tw_problem *p, int *order)
 {
     int n = p->task_count;
     const size_t item_bytes = sizeof(int) * ((size_t)p->item_count + 1);
     bool *cut = tw_alloc_array(p->arena, (size_t)n + 1, sizeof(bool));
     int *left = tw_copy(p->arena, p->reader_count, item_bytes);
-    tw_searching s = {.p = p, .left = left, .memo = {.arena = p->arena}};
+    tw_searching s = {
+        .p = p, .left = left, .memo = {.arena = p->arena}, .proven = n > 2 && n <= WHOLE};
     s.scratch = tw_copy(p->arena, left, item_bytes);
     s.number = tw_alloc_array(p->arena, (size_t)n + 1, sizeof(int));
     s.item_number = tw_alloc_array(p->arena, (size_t)p->item_count + 1, sizeof(int));
@@ -435,6 +461,7 @@ static void search_regions(tw_problem *p, int *order)
         for (int i = from; i < to; i++)
             run_task(p, order[i], left, &live);
     }
+    return s.proven;
 }
 
 /* Greedy: of the tasks that are ready, the one that leaves the fewest bytes live; depth first among
@@ -534,12 +561,13 @@ int64_t tw_order_search(const tw_task *tasks, int task_count, const tw_item *ite
     build(&p);
     int64_t best = peak_of(&p, order);
     int *trial = tw_alloc(p.arena, bytes + sizeof(int));
-    for (int start = 0; start < 2; start++) {
+    bool proven = false;
+    for (int start = 0; start < 2 && !proven; start++) {
         if (start == 0)
             memcpy(trial, order, bytes);
         else
             greedy(&p, trial);
-        search_regions(&p, trial);
+        proven = search_regions(&p, trial);
         int64_t peak = peak_of(&p, trial);
         if (peak < best) {
             best = peak;
