@@ -34,56 +34,95 @@ int tw_native_windows_touch(const tw_window_spans *window)
     return 1;
 }
 
-/* One axis of the band: outputs [begin, end) from inputs [have, have + rows). */
+/* Outputs y->row and on along one axis, from inputs [have, until). Positions fit 32 bits, as
+ * tw_native_window_check has seen to. */
 typedef struct tw_reach {
     int32_t skip, rows, padding;
 } tw_reach;
 
-static int reach_of(const tw_span *s, int32_t begin, int32_t end, int32_t have_begin,
-                    int32_t have_end, tw_reach *reach)
+static int reach_of(const tw_span *s, const tw_view *y, int32_t have, int32_t until,
+                    tw_reach *reach)
 {
-    const int32_t first = begin * s->stride - s->pad_begin;
-    const int64_t last =
-        (int64_t)(end - 1) * s->stride - s->pad_begin + tw_window_reach(s); /* behind it */
+    const int32_t first = y->row * s->stride - s->pad_begin;
+    const int32_t last =
+        first + (y->rows - 1) * s->stride + (s->kernel - 1) * s->dilation + 1; /* behind it */
     const int32_t from = first < 0 ? 0 : first < s->in ? first : s->in;
-    const int32_t to = last < from ? from : last < s->in ? (int32_t)last : s->in;
-    if (from < to && (have_begin > from || have_end < to))
+    const int32_t to = last < from ? from : last < s->in ? last : s->in;
+    reach->skip = reach->rows = reach->padding = 0; /* without rows everything is padding */
+    if (from == to)
+        return 1;
+    reach->skip = from - have;
+    reach->rows = until - from; /* those behind `to` keep the pitch of an image */
+    reach->padding = from - first;
+    return have <= from && until >= to;
+}
+
+static void whole_image(const tw_call *call, const tw_window_spans *window, tw_native_image *image)
+{
+    const tw_tensor *x = call->in[0].tensor, *y = call->out[0].tensor;
+    const tw_span *rows = &window->axis[0], *columns = &window->axis[1];
+    image->x = (const int8_t *)call->in[0].data;
+    image->y = (int8_t *)call->out[0].data;
+    image->images = y->dim[0];
+    image->in_rows = rows->in;
+    image->in_columns = columns->in;
+    image->in_channels = x->dim[x->rank - 1];
+    image->out_rows = rows->out;
+    image->out_columns = columns->out;
+    image->out_channels = y->dim[y->rank - 1];
+    image->pad_rows = rows->pad_begin;
+    image->pad_columns = columns->pad_begin;
+    image->channel = 0;
+}
+
+/* The axis that has been cut: 0 images, 1 rows, 2 columns, 3 channels; of the input, [have, until) is there.
+ * 0: the band needs more. */
+static int cut_axis(const tw_call *call, const tw_window_spans *window, int32_t have, int32_t until,
+                    tw_native_image *image)
+{
+    const tw_view *y = &call->out[0];
+    const tw_tensor *x = call->in[0].tensor;
+    const int axis = y->axis > 0 ? y->axis + 4 - (int)x->rank : 0;
+    tw_reach reach = {0, 0, 0};
+    if (axis == 3) { /* every output channel reads every input channel */
+        image->out_channels = y->rows;
+        image->channel = y->row;
+        return have == 0 && until == image->in_channels;
+    }
+    if (axis == 0) {
+        image->images = y->rows;
+        reach.skip = y->row - have;
+        if (reach.skip < 0 || until < y->row + y->rows)
+            return 0;
+    } else if (!reach_of(&window->axis[axis - 1], y, have, until, &reach)) {
         return 0;
-    reach->skip = from < to ? from - have_begin : 0;
-    reach->rows =
-        from < to ? have_end - from : 0; /* those behind `to` keep the pitch of an image */
-    reach->padding = from < to ? from - first : 0; /* without rows everything is padding */
-    return reach->padding <= INT16_MAX;
+    } else if (axis == 1) {
+        image->in_rows = reach.rows;
+        image->out_rows = y->rows;
+        image->pad_rows = reach.padding;
+    } else {
+        image->in_columns = reach.rows;
+        image->out_columns = y->rows;
+        image->pad_columns = reach.padding;
+    }
+    image->x += (ptrdiff_t)reach.skip * x->stride[y->axis] * tw_native_bytes(x);
+    return 1;
 }
 
 tw_status tw_native_window(const tw_call *call, const tw_window_spans *window,
                            tw_native_image *image)
 {
-    tw_image in, out;
-    tw_reach rows, columns;
-    tw_image_of(&call->in[0], &in);
-    tw_image_of(&call->out[0], &out);
-    if (in.begin[0] > out.begin[0] || in.end[0] < out.end[0] || in.begin[3] != 0 ||
-        in.end[3] != in.dim[3] ||
-        !reach_of(&window->axis[0], out.begin[1], out.end[1], in.begin[1], in.end[1], &rows) ||
-        !reach_of(&window->axis[1], out.begin[2], out.end[2], in.begin[2], in.end[2], &columns))
-        return TW_E_SCHEDULE;
-    image->x = (const int8_t *)call->in[0].data +
-               ((ptrdiff_t)(out.begin[0] - in.begin[0]) * in.stride[0] +
-                (ptrdiff_t)rows.skip * in.stride[1] + (ptrdiff_t)columns.skip * in.stride[2]) *
-                   tw_native_bytes(call->in[0].tensor);
-    image->y = (int8_t *)call->out[0].data;
-    image->images = out.end[0] - out.begin[0];
-    image->in_rows = rows.rows;
-    image->in_columns = columns.rows;
-    image->in_channels = in.dim[3];
-    image->out_rows = out.end[1] - out.begin[1];
-    image->out_columns = out.end[2] - out.begin[2];
-    image->out_channels = out.end[3] - out.begin[3];
-    image->pad_rows = rows.padding;
-    image->pad_columns = columns.padding;
-    image->channel = out.begin[3];
-    return TW_OK;
+    const tw_view *x = &call->in[0];
+    const int32_t axis = call->out[0].axis;
+    int32_t have = x->row, until = x->row + x->rows;
+    if (x->axis != axis) {
+        if (!tw_is_whole(x))
+            return TW_E_SCHEDULE;
+        have = 0;
+        until = x->tensor->dim[axis];
+    }
+    whole_image(call, window, image);
+    return cut_axis(call, window, have, until, image) ? TW_OK : TW_E_SCHEDULE;
 }
 
 int tw_native_rows_of(const tw_call *call, tw_native_rows *rows)

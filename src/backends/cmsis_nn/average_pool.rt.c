@@ -12,8 +12,9 @@ static tw_status run(const tw_call *call)
     const tw_status status = tw_cmsis_nn_pool_read(call, &job);
     if (status != TW_OK)
         return status;
-    return tw_cmsis_nn_status(arm_avgpool_s8(&job.context, &job.params, &job.image.in, job.image.x,
-                                             &job.filter, &job.image.out, job.image.y));
+    return tw_cmsis_nn_status(arm_avgpool_s8(&job.context, &job.params, &job.window.in,
+                                             job.window.x, &job.window.filter, &job.window.out,
+                                             job.window.y));
 }
 
 TW_CMSIS_NN_KERNEL(average_pool_s8, run, check);

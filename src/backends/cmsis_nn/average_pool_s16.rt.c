@@ -12,9 +12,9 @@ static tw_status run(const tw_call *call)
     const tw_status status = tw_cmsis_nn_pool_read(call, &job);
     if (status != TW_OK)
         return status;
-    return tw_cmsis_nn_status(arm_avgpool_s16(&job.context, &job.params, &job.image.in,
-                                              tw_cmsis_nn_in_s16(&job.image), &job.filter,
-                                              &job.image.out, tw_cmsis_nn_out_s16(&job.image)));
+    return tw_cmsis_nn_status(arm_avgpool_s16(&job.context, &job.params, &job.window.in,
+                                              tw_cmsis_nn_in_s16(&job.window), &job.window.filter,
+                                              &job.window.out, tw_cmsis_nn_out_s16(&job.window)));
 }
 
 TW_CMSIS_NN_KERNEL(average_pool_s16, run, check);

@@ -30,27 +30,19 @@ static tw_status run(const tw_call *call)
     const tw_tensor *w = call->in[1].tensor;
     const cmsis_nn_context context = tw_cmsis_nn_context(call);
     cmsis_nn_per_channel_quant_params scales;
-    cmsis_nn_conv_params params;
-    cmsis_nn_dims filter, bias;
-    tw_window_spans window;
-    tw_cmsis_nn_image image;
-    tw_status status;
-    if (!tw_conv_window(call, &window) || !tw_is_whole(&call->in[1]))
-        return TW_E_DATA;
-    status = tw_cmsis_nn_window(call, &window, &image);
+    tw_cmsis_nn_window window;
+    const tw_status status = tw_cmsis_nn_weights_window(call, 1, &window);
     if (status != TW_OK)
         return status;
-    if (a->group > 1 && image.out.c != w->dim[0])
+    if (a->group > 1 && window.out.c != w->dim[0])
         return TW_E_SCHEDULE;
-    params = tw_cmsis_nn_conv_params(call, &window, image.padding);
-    scales = tw_cmsis_nn_scales(call, image.channel);
-    filter = tw_cmsis_nn_dims(image.out.c, window.axis[0].kernel, window.axis[1].kernel,
-                              w->dim[w->rank - 1]);
-    bias = tw_cmsis_nn_dims(1, 1, 1, image.out.c);
+    scales = tw_cmsis_nn_scales(call, window.channel);
+    window.filter.n = window.out.c;
+    window.filter.c = w->dim[w->rank - 1];
     return tw_cmsis_nn_status(arm_convolve_s8(
-        &context, &params, &scales, &image.in, image.x, &filter,
-        (const int8_t *)call->in[1].data + (ptrdiff_t)image.channel * w->stride[0], &bias,
-        tw_cmsis_nn_table(call, TW_BLOB_BIAS, image.channel), NULL, &image.out, image.y));
+        &context, &window.params, &scales, &window.in, window.x, &window.filter,
+        (const int8_t *)call->in[1].data + (ptrdiff_t)window.channel * w->stride[0], &window.out,
+        tw_cmsis_nn_table(call, TW_BLOB_BIAS, window.channel), NULL, &window.out, window.y));
 }
 
 TW_CMSIS_NN_KERNEL(conv_s8, run, check);

@@ -25,42 +25,36 @@ static tw_status check(const tw_call *call, uint64_t *work)
 }
 
 /* With strides: the library steps over what is left out. */
-static tw_status run_strided(const tw_call *call, const tw_window_spans *window,
-                             const tw_cmsis_nn_image *image, const tw_cmsis_nn_product *p)
+static tw_status run_strided(tw_cmsis_nn_window *window, const tw_cmsis_nn_product *p)
 {
     const cmsis_nn_context none = {NULL, 0};
-    const cmsis_nn_dims filter = tw_cmsis_nn_dims(p->outputs, 1, 1, p->depth);
-    const cmsis_nn_dims bias = tw_cmsis_nn_dims(1, 1, 1, p->outputs);
-    cmsis_nn_conv_params params = tw_cmsis_nn_conv_params(call, window, tw_cmsis_nn_tile(0, 0));
-    params.input_offset = 0;
-    return tw_cmsis_nn_status(arm_convolve_1x1_s8(&none, &params, &p->scales, &image->in, p->x,
-                                                  &filter, p->weights, &bias, p->bias, &image->out,
-                                                  p->y));
+    window->filter.n = p->outputs;
+    window->filter.c = p->depth;
+    window->params.input_offset = 0;
+    return tw_cmsis_nn_status(arm_convolve_1x1_s8(&none, &window->params, &p->scales, &window->in,
+                                                  p->x, &window->filter, p->weights, &window->out,
+                                                  p->bias, &window->out, p->y));
 }
 
 static tw_status run(const tw_call *call)
 {
     tw_cmsis_nn_product p;
-    tw_window_spans window;
-    tw_cmsis_nn_image image;
-    tw_status status;
-    if (!tw_conv_window(call, &window) || !tw_is_whole(&call->in[1]))
-        return TW_E_DATA;
-    status = tw_cmsis_nn_window(call, &window, &image);
+    tw_cmsis_nn_window window;
+    const tw_status status = tw_cmsis_nn_weights_window(call, 1, &window);
     if (status != TW_OK)
         return status;
-    p.x = image.x;
-    p.y = image.y;
-    p.count = image.out.n * image.out.h * image.out.w;
-    p.depth = image.in.c;
-    p.outputs = image.out.c;
-    p.weights =
-        (const int8_t *)call->in[1].data + (ptrdiff_t)image.channel * call->in[1].tensor->stride[0];
-    p.scales = tw_cmsis_nn_scales(call, image.channel);
-    p.bias = tw_cmsis_nn_table(call, TW_BLOB_BIAS, image.channel);
-    return window.axis[0].stride == 1 && window.axis[1].stride == 1
+    p.x = window.x;
+    p.y = window.y;
+    p.count = window.out.n * window.out.h * window.out.w;
+    p.depth = window.in.c;
+    p.outputs = window.out.c;
+    p.weights = (const int8_t *)call->in[1].data +
+                (ptrdiff_t)window.channel * call->in[1].tensor->stride[0];
+    p.scales = tw_cmsis_nn_scales(call, window.channel);
+    p.bias = tw_cmsis_nn_table(call, TW_BLOB_BIAS, window.channel);
+    return window.params.stride.h == 1 && window.params.stride.w == 1
                ? tw_cmsis_nn_product_run(call, &p)
-               : run_strided(call, &window, &image, &p);
+               : run_strided(&window, &p);
 }
 
 TW_CMSIS_NN_KERNEL(conv_1x1_s8, run, check);

@@ -31,32 +31,25 @@ static tw_status run(const tw_call *call)
     const tw_tensor *w = call->in[1].tensor;
     const cmsis_nn_context context = tw_cmsis_nn_context(call);
     cmsis_nn_per_channel_quant_params scales;
-    cmsis_nn_conv_params params;
-    cmsis_nn_dims filter, bias_dims;
-    tw_window_spans window;
-    tw_cmsis_nn_image image;
+    tw_cmsis_nn_window window;
     tw_channels_s16 tables;
-    tw_status status;
-    if (!tw_conv_window(call, &window) || !tw_is_whole(&call->in[1]))
-        return TW_E_DATA;
-    status = tw_cmsis_nn_window(call, &window, &image);
+    const tw_status status = tw_cmsis_nn_weights_window(call, 1, &window);
     if (status != TW_OK)
         return status;
     tw_channels_s16_of(call, &tables);
-    params = tw_cmsis_nn_conv_params(call, &window, image.padding);
-    scales = tw_cmsis_nn_scales(call, image.channel);
-    filter = tw_cmsis_nn_dims(image.out.c, window.axis[0].kernel, window.axis[1].kernel,
-                              w->dim[w->rank - 1]);
-    bias_dims = tw_cmsis_nn_dims(1, 1, 1, image.out.c);
+    scales = tw_cmsis_nn_scales(call, window.channel);
+    window.filter.n = window.out.c;
+    window.filter.c = w->dim[w->rank - 1];
     {
         const cmsis_nn_bias_data bias = {tables.bias
-                                             ? (const void *)(tables.bias + image.channel)
-                                             : (const void *)(tables.wide_bias + image.channel),
+                                             ? (const void *)(tables.bias + window.channel)
+                                             : (const void *)(tables.wide_bias + window.channel),
                                          tables.bias != NULL};
         return tw_cmsis_nn_status(arm_convolve_s16(
-            &context, &params, &scales, &image.in, tw_cmsis_nn_in_s16(&image), &filter,
-            (const int8_t *)call->in[1].data + (ptrdiff_t)image.channel * w->stride[0], &bias_dims,
-            &bias, &image.out, tw_cmsis_nn_out_s16(&image)));
+            &context, &window.params, &scales, &window.in, tw_cmsis_nn_in_s16(&window),
+            &window.filter,
+            (const int8_t *)call->in[1].data + (ptrdiff_t)window.channel * w->stride[0],
+            &window.out, &bias, &window.out, tw_cmsis_nn_out_s16(&window)));
     }
 }
 

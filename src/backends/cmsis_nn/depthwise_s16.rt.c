@@ -39,34 +39,27 @@ static tw_status check(const tw_call *call, uint64_t *work)
 static tw_status run(const tw_call *call)
 {
     const cmsis_nn_context context = tw_cmsis_nn_context(call);
-    cmsis_nn_per_channel_quant_params scales;
+    const cmsis_nn_per_channel_quant_params scales = tw_cmsis_nn_scales(call, 0);
     cmsis_nn_dw_conv_params params;
-    cmsis_nn_dims filter, bias;
-    tw_window_spans window;
-    tw_cmsis_nn_image image;
+    tw_cmsis_nn_window window;
     tw_channels_s16 tables;
-    tw_status status;
+    tw_status status = tw_cmsis_nn_weights_window(call, 0, &window);
     int32_t images;
-    if (!tw_depthwise_window(call, &window) || !tw_is_whole(&call->in[1]))
-        return TW_E_DATA;
-    status = tw_cmsis_nn_window(call, &window, &image);
     if (status != TW_OK)
         return status;
-    if (image.out.c != image.in.c)
+    if (window.out.c != window.in.c)
         return TW_E_SCHEDULE; /* the library has no bands of channels */
     tw_channels_s16_of(call, &tables);
-    params = tw_cmsis_nn_depthwise_params(call, &window, &image);
-    scales = tw_cmsis_nn_scales(call, 0);
-    filter = tw_cmsis_nn_dims(1, window.axis[0].kernel, window.axis[1].kernel, image.out.c);
-    bias = tw_cmsis_nn_dims(1, 1, 1, image.out.c);
-    images = image.in.n; /* one at a time, as the functions for int8 */
-    image.in.n = image.out.n = 1;
+    params = tw_cmsis_nn_depthwise_params(&window);
+    images = window.in.n; /* one at a time, as the functions for int8 */
+    window.filter.c = window.out.c;
+    window.in.n = window.out.n = 1;
     for (; images > 0 && status == TW_OK; images--) {
         status = tw_cmsis_nn_status(
-            DEPTHWISE(&context, &params, &scales, &image.in, tw_cmsis_nn_in_s16(&image), &filter,
-                      (const int8_t *)call->in[1].data, &bias, tables.wide_bias, &image.out,
-                      tw_cmsis_nn_out_s16(&image)));
-        tw_cmsis_nn_next_image(&image, 2);
+            DEPTHWISE(&context, &params, &scales, &window.in, tw_cmsis_nn_in_s16(&window),
+                      &window.filter, (const int8_t *)call->in[1].data, &window.out,
+                      tables.wide_bias, &window.out, tw_cmsis_nn_out_s16(&window)));
+        tw_cmsis_nn_next_image(&window, 2);
     }
     return status;
 }

@@ -2,15 +2,14 @@
 #ifndef TW_BACKENDS_CMSIS_NN_POOL_JOB_H
 #define TW_BACKENDS_CMSIS_NN_POOL_JOB_H
 
-#include "backends/cmsis_nn/image.h"
 #include "backends/cmsis_nn/pool.h"
+#include "backends/cmsis_nn/windows.h"
 #include "ops/pool_job.h"
 
 typedef struct tw_cmsis_nn_pool {
     cmsis_nn_context context;
     cmsis_nn_pool_params params;
-    cmsis_nn_dims filter;
-    tw_cmsis_nn_image image;
+    tw_cmsis_nn_window window;
 } tw_cmsis_nn_pool;
 
 /* dtype: TW_S8 or TW_S16. */

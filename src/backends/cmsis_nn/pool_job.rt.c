@@ -2,13 +2,19 @@
 #include "backends/bounds.h"
 #include "backends/cmsis_nn/pool_job.h"
 
+static void read_kernel(const tw_call *call, int32_t kernel[2])
+{
+    const tw_pool_attributes *a = (const tw_pool_attributes *)call->attributes;
+    kernel[0] = a->kernel.count == 2 ? a->kernel.v[0] : 1;
+    kernel[1] = a->kernel.v[a->kernel.count - 1];
+}
+
 static int read_window(const tw_call *call, tw_window_spans *window)
 {
     const tw_pool_attributes *a = (const tw_pool_attributes *)call->attributes;
     const tw_window_lists lists = TW_WINDOW_LISTS(a);
     int32_t kernel[2];
-    kernel[0] = a->kernel.count == 2 ? a->kernel.v[0] : 1;
-    kernel[1] = a->kernel.v[a->kernel.count - 1];
+    read_kernel(call, kernel);
     return tw_window_read(window, call->in[0].tensor, call->out[0].tensor, kernel, &lists, a->ceil);
 }
 
@@ -39,19 +45,17 @@ int tw_cmsis_nn_average_check(const tw_call *call, uint32_t dtype, uint64_t *wor
 
 tw_status tw_cmsis_nn_pool_read(const tw_call *call, tw_cmsis_nn_pool *job)
 {
-    tw_window_spans window;
+    int32_t kernel[2];
     tw_status status;
-    if (!read_window(call, &window))
-        return TW_E_DATA;
-    status = tw_cmsis_nn_window(call, &window, &job->image);
+    read_kernel(call, kernel);
+    status = tw_cmsis_nn_window_read(call, kernel, &job->window);
     if (status != TW_OK)
         return status;
-    if (job->image.out.c != job->image.in.c)
+    if (job->window.out.c != job->window.in.c)
         return TW_E_SCHEDULE; /* the library has no bands of channels */
     job->context = tw_cmsis_nn_context(call);
-    job->params.stride = tw_cmsis_nn_tile(window.axis[0].stride, window.axis[1].stride);
-    job->params.padding = job->image.padding;
-    job->params.activation = tw_cmsis_nn_activation(call);
-    job->filter = tw_cmsis_nn_dims(1, window.axis[0].kernel, window.axis[1].kernel, 1);
+    job->params.stride = job->window.params.stride;
+    job->params.padding = job->window.params.padding;
+    job->params.activation = job->window.params.activation;
     return TW_OK;
 }
