@@ -6,12 +6,16 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <glob.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "import/import.h"
+#include "import/onnx/onnx.h"
 #include "import/wire.h"
 #include "support/arena_fixture.h"
+#include "support/message_parts.h"
 #include "support/onnx_model.h"
 
 static tw_graph *import(tw_wire_bytes file, tw_diag *diag)
@@ -431,6 +435,44 @@ static void inputs(void **state)
     refused(tw_onnx_write_end(&w), TW_CODE_FAILED, "x", "", "two tensors");
 }
 
+/* A model without one of its parts. False: it has no such part. */
+static bool import_without(tw_wire_bytes file, const char *path, int part)
+{
+    tw_arena *own = tw_arena_new();
+    tw_diag diag = {0}, broken = {0};
+    ProtobufCMessage *model =
+        tw_wire_unpack(&tw__onnx__model__descriptor, "model", file.data, file.bytes, own, &diag);
+    assert_non_null(model);
+    const bool there = tw_message_drop(model, part);
+    uint8_t *rest = tw_alloc(own, protobuf_c_message_get_packed_size(model) + 1);
+    const size_t left = protobuf_c_message_pack(model, rest);
+    const tw_graph *g = tw_import_bytes(own, rest, left, path, NULL, NULL, &diag);
+    if (g ? !tw_graph_check(g, &broken) : !*diag.message)
+        fail_msg("%s without part %d: '%s'", path, part, broken.message);
+    tw_arena_free(own);
+    return there;
+}
+
+/* Every fourth part of whole models missing in its turn: a message, or a graph that is whole. */
+static void missing_parts(void **state)
+{
+    (void)state;
+    glob_t found;
+    assert_int_equal(glob("tests/data/onnx-optimised/*.onnx", 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        tw_diag diag = {0};
+        void *data;
+        tw_wire_bytes file = {0};
+        if (!tw_read_file(arena, found.gl_pathv[i], 1 << 20, &data, &file.bytes, &diag))
+            fail_msg("%s", diag.message);
+        file.data = data;
+        for (int part = (int)i % 4; import_without(file, found.gl_pathv[i], part); part += 4)
+            ;
+    }
+    assert_true(found.gl_pathc > 20);
+    globfree(&found);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -447,6 +489,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(wrong_graphs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wrong_ranks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(inputs, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(missing_parts, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

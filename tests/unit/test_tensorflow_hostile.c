@@ -15,6 +15,8 @@
 #include "base/file.h"
 #include "graph/graph.h"
 #include "import/tensorflow/tensorflow.h"
+#include "import/wire.h"
+#include "support/message_parts.h"
 
 #ifndef TW_TEST_WORK
 #define TW_TEST_WORK "build/work"
@@ -384,13 +386,48 @@ static void damaged_models(void **state)
     }
 }
 
+/* A model without one of its parts: a message, or a graph that is whole. False: it has no such part. */
+static bool import_without(const uint8_t *data, size_t bytes, const char *path, int part)
+{
+    tw_arena *arena = tw_arena_new();
+    tw_diag diag = {0}, broken = {0};
+    ProtobufCMessage *model =
+        tw_wire_unpack(&tw__tf__saved_model__descriptor, "model", data, bytes, arena, &diag);
+    assert_non_null(model);
+    const bool there = tw_message_drop(model, part);
+    uint8_t *rest = tw_alloc(arena, bytes + 1);
+    const size_t left = protobuf_c_message_pack(model, rest);
+    const tw_graph *g = tw_import_tensorflow(arena, rest, left, path, &none, &diag);
+    if (g ? !tw_graph_check(g, &broken) : !*diag.message)
+        fail_msg("%s without part %d: '%s'", path, part, broken.message);
+    tw_arena_free(arena);
+    return there;
+}
+
+static void missing_parts(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"tf_decided_state/saved_model.pb",
+                                         "tf_compare/saved_model.pb",
+                                         "tf_keras_cnn/saved_model.pb"};
+    for (int i = 0; i < 3; i++) {
+        tw_arena *arena = tw_arena_new();
+        const char *path = tw_format(arena, "tests/data/tensorflow/%s", models[i]);
+        size_t bytes;
+        const uint8_t *data = read_file(arena, path, &bytes);
+        for (int part = 0; import_without(data, bytes, path, part); part++)
+            ;
+        tw_arena_free(arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refused_by_name), cmocka_unit_test(broken_graphs),
         cmocka_unit_test(endless_calls),   cmocka_unit_test(shards),
         cmocka_unit_test(damaged_index),   cmocka_unit_test(objects),
-        cmocka_unit_test(damaged_models),
+        cmocka_unit_test(damaged_models),  cmocka_unit_test(missing_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,6 +88,14 @@ static const char *list_signatures(tw_arena *arena, const Tw__Tf__MetaGraph *m)
     return text;
 }
 
+static const Tw__Tf__SignatureDef *inside(tw_tf_import *import, const Tw__Tf__SignatureEntry *entry)
+{
+    if (!entry->value)
+        tw_fail(import->b.diag, TW_CODE_FAILED, NULL, NULL,
+                "the signature '%.100s' says neither inputs nor outputs", or_empty(entry->key));
+    return entry->value;
+}
+
 /* The one of that name; without a name serving_default, or the only one. */
 static const Tw__Tf__SignatureDef *find_signature(tw_tf_import *import, const Tw__Tf__MetaGraph *m,
                                                   const char *wanted)
@@ -97,13 +105,13 @@ static const Tw__Tf__SignatureDef *find_signature(tw_tf_import *import, const Tw
     for (size_t i = 0; i < m->n_signature; i++) {
         const Tw__Tf__SignatureEntry *entry = m->signature[i];
         if (strcmp(or_empty(entry->key), wanted ? wanted : "serving_default") == 0)
-            return entry->value;
+            return inside(import, entry);
         count += is_call(or_empty(entry->key));
         if (is_call(or_empty(entry->key)))
             only = entry;
     }
     if (!wanted && count == 1)
-        return only->value;
+        return inside(import, only);
     const char *names = list_signatures(import->scratch, m);
     if (count == 0)
         tw_fail(import->b.diag, TW_CODE_UNSUPPORTED, NULL, NULL,

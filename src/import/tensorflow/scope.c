@@ -320,9 +320,9 @@ static bool run_row(tw_tf_node *n)
     if (!n->row->import)
         return TW_TF_UNSUPPORTED(n, "the operator is not supported%s%s",
                                  *n->row->limits ? ": " : "", n->row->limits);
-    bool ok = n->row->import(n) && n->b->diag->code == TW_CODE_OK;
-    return ok || n->b->diag->code != TW_CODE_OK ||
-           TW_TF_FAIL(n, "the operator could not be imported");
+    if (n->row->import(n) && n->b->diag->code == TW_CODE_OK)
+        return true;
+    return n->b->diag->code == TW_CODE_OK && TW_TF_FAIL(n, "the operator could not be imported");
 }
 
 static bool import_node(tw_tf_import *import, tw_tf_scope *scope, int index)
