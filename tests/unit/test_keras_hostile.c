@@ -116,6 +116,26 @@ static void prepared(void **state)
            TW_CODE_UNSUPPORTED, "tf_idf");
 }
 
+/* Kernels that fit no image, and weights of more bytes than there are. */
+static void local(void **state)
+{
+    (void)state;
+#define LOCAL(config) CHAIN(LAYER("LocallyConnected1D", ",\"filters\":2" config))
+    expect(LOCAL(",\"kernel_size\":[5]"), TW_CODE_FAILED, "a kernel of 5 on 4");
+    expect(LOCAL(",\"kernel_size\":[2],\"strides\":[0]"), TW_CODE_UNSUPPORTED, "in steps of 0");
+    expect(LOCAL(",\"kernel_size\":[2],\"padding\":\"same\""), TW_CODE_FAILED,
+           "implementation 1 has no");
+    expect(LOCAL(",\"kernel_size\":[2],\"padding\":\"causal\""), TW_CODE_FAILED, "'causal'");
+    expect(LOCAL(",\"kernel_size\":[2],\"implementation\":4"), TW_CODE_FAILED,
+           "none of 1, 2 and 3");
+    expect(LOCAL(",\"kernel_size\":[2000],\"implementation\":2,\"padding\":\"same\""),
+           TW_CODE_UNSUPPORTED, "up to 1024");
+    expect(CHAIN(LAYER("LocallyConnected1D", ",\"filters\":0,\"kernel_size\":[2]")), TW_CODE_FAILED,
+           "0 filters");
+    expect(CHAIN(LAYER("LocallyConnected1D", ",\"filters\":2147483647,\"kernel_size\":[2]")),
+           TW_CODE_UNSUPPORTED, "weights of more than");
+}
+
 static void damaged(void **state)
 {
     (void)state;
@@ -229,7 +249,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(endless_heap), cmocka_unit_test(sound),
                                        cmocka_unit_test(refused),      cmocka_unit_test(prepared),
-                                       cmocka_unit_test(damaged),      cmocka_unit_test(circles),
-                                       cmocka_unit_test(files)};
+                                       cmocka_unit_test(local),        cmocka_unit_test(damaged),
+                                       cmocka_unit_test(circles),      cmocka_unit_test(files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,14 +58,13 @@ static tw_value *convolve(tw_kr_node *n, const char *op, tw_value *x, tw_value *
     return x && kernel ? tw_build(n->b, op, in, bias ? 3 : 2, settings) : NULL;
 }
 
-/* The input of a layer of so many spatial axes, channels last. */
-static tw_value *image(tw_kr_node *n, int spatial)
+tw_value *tw_kr_image(tw_kr_node *n, int spatial)
 {
     tw_value *x = tw_kr_real_value(n, tw_kr_in(n, spatial + 2, 0));
     return tw_kr_channels_first(n) ? tw_build_channels_last(n->b, x) : x;
 }
 
-static bool finish(tw_kr_node *n, tw_value *y)
+bool tw_kr_set_image(tw_kr_node *n, tw_value *y)
 {
     y = tw_kr_activate(n, "activation", y);
     return tw_kr_set(n, tw_kr_channels_first(n) ? tw_build_channels_first(n->b, y) : y);
@@ -116,7 +115,7 @@ tw_value *tw_kr_convolve(tw_kr_node *n, int spatial, tw_value *x, tw_value *filt
 bool tw_kr_op_conv(tw_kr_node *n)
 {
     const int spatial = n->row->kind;
-    tw_value *x = image(n, spatial), *bias;
+    tw_value *x = tw_kr_image(n, spatial), *bias;
     window w;
     if (!x || !read_window(n, spatial, &w) || !pad(n, x, &w))
         return false;
@@ -131,8 +130,8 @@ bool tw_kr_op_conv(tw_kr_node *n)
     tw_value *kernel = tw_kr_variable(n, n->store, 0, "kernel", spatial + 2, dim);
     if (!bias_of(n, 1, filters, &bias))
         return false;
-    return finish(n, convolve(n, n->row->op, x, front(n, kernel, spatial, 1), bias, &w,
-                              tw_set_int("group", groups)));
+    return tw_kr_set_image(n, convolve(n, n->row->op, x, front(n, kernel, spatial, 1), bias, &w,
+                                       tw_set_int("group", groups)));
 }
 
 /* --- by channel -------------------------------------------------------------------------------- */
@@ -162,7 +161,7 @@ static tw_value *depthwise_kernel(tw_kr_node *n, const tw_value *x, const window
 bool tw_kr_op_depthwise_conv(tw_kr_node *n)
 {
     const int spatial = n->row->kind;
-    tw_value *x = image(n, spatial), *bias;
+    tw_value *x = tw_kr_image(n, spatial), *bias;
     int64_t made;
     window w;
     if (!x || !read_window(n, spatial, &w) || !pad(n, x, &w))
@@ -170,13 +169,14 @@ bool tw_kr_op_depthwise_conv(tw_kr_node *n)
     if (spatial == 1) /* older files repeat what has one axis */
         w.stride[1] = w.dilation[1] = 1;
     tw_value *kernel = depthwise_kernel(n, x, &w, &made);
-    return kernel && bias_of(n, 1, made, &bias) && finish(n, by_channel(n, x, kernel, bias, &w));
+    return kernel && bias_of(n, 1, made, &bias) &&
+           tw_kr_set_image(n, by_channel(n, x, kernel, bias, &w));
 }
 
 bool tw_kr_op_separable_conv(tw_kr_node *n)
 {
     const int spatial = n->row->kind;
-    tw_value *x = image(n, spatial), *bias;
+    tw_value *x = tw_kr_image(n, spatial), *bias;
     int64_t made, filters = tw_kr_int(n, "filters", 0);
     window w, one = {.spatial = spatial, .stride = {1, 1}, .dilation = {1, 1}};
     if (!x || !read_window(n, spatial, &w) || !pad(n, x, &w))
@@ -190,8 +190,8 @@ bool tw_kr_op_separable_conv(tw_kr_node *n)
     if (!points || !bias_of(n, 2, filters, &bias))
         return false;
     tw_value *y = by_channel(n, x, kernel, NULL, &w);
-    return finish(n, convolve(n, "Conv", y, front(n, points, spatial, 1), bias, &one,
-                              tw_set_int("group", 1)));
+    return tw_kr_set_image(n, convolve(n, "Conv", y, front(n, points, spatial, 1), bias, &one,
+                                       tw_set_int("group", 1)));
 }
 
 /* --- transposed -------------------------------------------------------------------------------- */
@@ -225,7 +225,7 @@ static bool transposed_pads(tw_kr_node *n, const tw_value *x, window *w)
 bool tw_kr_op_conv_transpose(tw_kr_node *n)
 {
     const int spatial = n->row->kind;
-    tw_value *x = image(n, spatial), *bias;
+    tw_value *x = tw_kr_image(n, spatial), *bias;
     window w;
     if (!x || !read_window(n, spatial, &w) || !transposed_pads(n, x, &w))
         return false;
@@ -236,6 +236,6 @@ bool tw_kr_op_conv_transpose(tw_kr_node *n)
     tw_value *kernel = tw_kr_variable(n, n->store, 0, "kernel", spatial + 2, dim);
     if (!bias_of(n, 1, filters, &bias))
         return false;
-    return finish(n, convolve(n, n->row->op, x, front(n, kernel, spatial, 2), bias, &w,
-                              tw_set_ints("output_pad", spatial, w.added)));
+    return tw_kr_set_image(n, convolve(n, n->row->op, x, front(n, kernel, spatial, 2), bias, &w,
+                                       tw_set_ints("output_pad", spatial, w.added)));
 }

@@ -228,7 +228,11 @@ tw_value *tw_kr_function(tw_kr_node *n, const char *name, tw_value *x);
 /* The one IR operator that it becomes; null: none, or several. */
 const char *tw_kr_function_operator(const char *name);
 tw_value *tw_kr_softmax(tw_kr_node *n, tw_value *x, const char *op);
-/* conv.c: a kernel [spatial.., in, out] as convolutions take it. */
+/* conv.c: the input of a layer of so many spatial axes, channels last; and its result from such an image,
+ * activated. */
+tw_value *tw_kr_image(tw_kr_node *n, int spatial);
+bool tw_kr_set_image(tw_kr_node *n, tw_value *y);
+/* A kernel [spatial.., in, out] as convolutions take it. */
 tw_value *tw_kr_filters(tw_kr_node *n, tw_value *kernel, int spatial);
 /* A convolution of an image, channels last, by the layer's kernel size, strides, dilation and padding; same: by
  * its kernel size alone, to a result as large as the image. */
