@@ -151,7 +151,8 @@ static void list_pytorch(tw_arena *arena, tw_table *table)
 {
     const tw_torch_row *row, *other;
     for (int i = 0; (row = tw_torch_row_at(i)) != NULL; i++) {
-        const char *name = tw_format(arena, "aten::%s", row->name);
+        const char *space = strstr(row->name, "::") ? "" : "aten::";
+        const char *name = tw_format(arena, "%s%s", space, row->name);
         const char *becomes = "", *limits = "";
         for (int k = i; !has_row(table, name) && (other = tw_torch_row_at(k)) != NULL; k++) {
             if (strcmp(row->name, other->name) != 0)

@@ -253,7 +253,7 @@ static void programs_are_checked(void **state)
         {"{\"schema_version\": {\"major\": 8}, \"graph_module\": {\"graph\": {\"nodes\": "
          "[{\"target\": "
          "\"torch.ops.mine.op\", \"inputs\": []}]}, \"signature\": {}}}",
-         "torch.ops.mine.op"},
+         "mine::op"},
         {"{\"schema_version\": {\"major\": 8}, \"graph_module\": {\"graph\": {\"nodes\": "
          "[{\"target\": "
          "\"cond\", \"inputs\": [{\"arg\": {\"as_graph\": {}}}]}]}, \"signature\": {}}}",

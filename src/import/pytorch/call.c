@@ -262,8 +262,9 @@ static const char *reason_of(const char *name)
 static void refuse(tw_torch_call *c)
 {
     const char *reason = reason_of(c->name);
-    TW_TORCH_UNSUPPORTED(c, "the operator aten::%s is not supported%s%s", c->name,
-                         reason ? ": " : "", reason ? reason : "");
+    TW_TORCH_UNSUPPORTED(c, "the operator %s%s is not supported%s%s",
+                         strstr(c->name, "::") ? "" : "aten::", c->name, reason ? ": " : "",
+                         reason ? reason : "");
 }
 
 tw_torch_object *tw_torch_operator(tw_torch *t, const char *name, const tw_torch_given *given)
@@ -284,9 +285,9 @@ tw_torch_object *tw_torch_operator(tw_torch *t, const char *name, const tw_torch
             refuse(&c);
         return NULL;
     }
-    const char *before = t->b.node;
+    const char *before = t->b.node, *space = strstr(c.row->name, "::");
     t->operators++;
-    t->b.node = tw_format(t->b.arena, "%s_%d", c.row->name, t->operators);
+    t->b.node = tw_format(t->b.arena, "%s_%d", space ? space + 2 : c.row->name, t->operators);
     bool fine = c.row->import(&c) && c.result;
     if (!fine && t->b.diag->code == TW_CODE_OK)
         TW_TORCH_FAIL(&c, "its arguments do not fit each other");

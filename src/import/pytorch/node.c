@@ -206,15 +206,22 @@ static bool is_assertion(const char *target)
 
 static tw_torch_object *call(tw_program *p, const char *target, const tw_torch_given *given)
 {
-    static const char aten[] = "torch.ops.aten.";
+    static const char space[] = "torch.ops.", aten[] = "aten";
     const char *last = strrchr(target, '.');
     if (strncmp(target, "_operator.", 10) == 0 || strncmp(target, "math.", 5) == 0 ||
         (strncmp(target, "torch.", 6) == 0 && strncmp(target, "torch.ops.", 10) != 0))
         return of_sizes(p, last + 1, given->position, given->positions);
-    if (strncmp(target, aten, sizeof aten - 1) != 0)
+    if (strncmp(target, space, sizeof space - 1) != 0)
         return fail(p, TW_CODE_UNSUPPORTED, "the operator is not supported:", target);
-    const char *from = target + sizeof aten - 1;
-    return tw_torch_operator(p->t, tw_strndup(p->t->scratch, from, strcspn(from, ".")), given);
+    /* NAMESPACE.NAME.OVERLOAD */
+    const char *from = target + sizeof space - 1;
+    const size_t length = strcspn(from, ".");
+    const char *name = from[length] ? from + length + 1 : "";
+    const bool is_aten = length == sizeof aten - 1 && memcmp(from, aten, length) == 0;
+    name = tw_strndup(p->t->scratch, name, strcspn(name, "."));
+    if (!is_aten)
+        name = tw_format(p->t->scratch, "%.*s::%s", (int)length, from, name);
+    return tw_torch_operator(p->t, name, given);
 }
 
 /* --- results ----------------------------------------------------------------------------------- */
