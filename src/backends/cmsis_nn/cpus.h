@@ -16,12 +16,15 @@ enum {
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 1)
 #define TW_CMSIS_NN_HERE TW_CMSIS_NN_MVE
 #define TW_CMSIS_NN_HAS_DSP 1
+#define TW_CMSIS_NN_HAS_MVE 1
 #elif defined(__ARM_FEATURE_DSP) && __ARM_FEATURE_DSP
 #define TW_CMSIS_NN_HERE TW_CMSIS_NN_DSP
 #define TW_CMSIS_NN_HAS_DSP 1
+#define TW_CMSIS_NN_HAS_MVE 0
 #else
 #define TW_CMSIS_NN_HERE TW_CMSIS_NN_PLAIN
 #define TW_CMSIS_NN_HAS_DSP 0
+#define TW_CMSIS_NN_HAS_MVE 0
 #endif
 
 #endif

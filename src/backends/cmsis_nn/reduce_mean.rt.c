@@ -1,10 +1,14 @@
 /* Averages over whole images by CMSIS-NN: what a global average pooling becomes. The library has no sums
- * that go on in a later call, so an image that comes in bands is left to the portable kernel, whose step
- * memory this one has. */
+ * that go on in a later call: of an image that comes in bands, they are made here, in the step memory of the
+ * portable kernel, which takes the last band and divides. */
 #include "backends/bounds.h"
 #include "backends/cmsis_nn/image.h"
 #include "backends/cmsis_nn/pool.h"
 #include "ops/reduce.h"
+
+#if TW_CMSIS_NN_HAS_MVE
+#include <arm_mve.h>
+#endif
 
 static tw_status check(const tw_call *call, uint64_t *work)
 {
@@ -29,22 +33,70 @@ static tw_status check(const tw_call *call, uint64_t *work)
                : TW_E_CHECK;
 }
 
-static tw_status run(const tw_call *call)
+/* Pixels on top of the sums of their channels. */
+static void add_pixels(int32_t *sum, const int8_t *x, int32_t pixels, int32_t channels)
 {
-    const tw_view *x = &call->in[0], *y = &call->out[0];
+    int32_t c, i;
+#if TW_CMSIS_NN_HAS_MVE
+    for (c = 0; c < channels; c += 4) {
+        const mve_pred16_t there = vctp32q((uint32_t)(channels - c));
+        const int8_t *at = x + c;
+        int32x4_t sums = vldrwq_z_s32(sum + c, there);
+        for (i = pixels; i > 0; i--, at += channels)
+            sums = vaddq_s32(sums, vldrbq_z_s32(at, there));
+        vstrwq_p_s32(sum + c, sums, there);
+    }
+#else
+    for (c = 0; c < channels; c++) {
+        const int8_t *at = x + c;
+        int32_t one = sum[c];
+        for (i = pixels; i > 0; i--, at += channels)
+            one += *at;
+        sum[c] = one;
+    }
+#endif
+}
+
+/* A band that others follow. */
+static tw_status run_band(const tw_call *call)
+{
+    const tw_view *x = &call->in[0];
+    const int32_t *dim = x->tensor->dim;
+    const ptrdiff_t row = x->tensor->stride[1];
+    int32_t *sum = (int32_t *)call->memory;
+    if (x->fresh < x->row || x->fresh + x->fresh_rows > x->row + x->rows)
+        return TW_E_SCHEDULE;
+    if (x->fresh == 0)
+        memset(sum, 0, (size_t)dim[3] * sizeof *sum);
+    add_pixels(sum, (const int8_t *)x->data + (x->fresh - x->row) * row, x->fresh_rows * dim[2],
+               dim[3]);
+    return TW_OK;
+}
+
+static tw_status run_image(const tw_call *call)
+{
+    const tw_view *x = &call->in[0];
     const int32_t *dim = x->tensor->dim;
     const cmsis_nn_context context = tw_cmsis_nn_context(call);
     const cmsis_nn_dims in = tw_cmsis_nn_dims(1, dim[1], dim[2], dim[3]);
     const cmsis_nn_dims filter = tw_cmsis_nn_dims(1, dim[1], dim[2], 1);
     const cmsis_nn_dims out = tw_cmsis_nn_dims(1, 1, 1, dim[3]);
     cmsis_nn_pool_params params;
-    if (!tw_is_whole(x) || !tw_is_whole(y) || x->fresh != 0 || x->fresh_rows != x->rows)
-        return tw_k_reduce_mean_s8.run(call);
     params.stride = tw_cmsis_nn_tile(1, 1);
     params.padding = tw_cmsis_nn_tile(0, 0);
     params.activation = tw_cmsis_nn_activation(call);
     return tw_cmsis_nn_status(arm_avgpool_s8(&context, &params, &in, (const int8_t *)x->data,
-                                             &filter, &out, (int8_t *)y->data));
+                                             &filter, &out, (int8_t *)call->out[0].data));
+}
+
+static tw_status run(const tw_call *call)
+{
+    const tw_view *x = &call->in[0], *y = &call->out[0];
+    if (tw_is_whole(x) && tw_is_whole(y) && x->fresh == 0 && x->fresh_rows == x->rows)
+        return run_image(call);
+    if (x->axis == 1 && tw_is_whole(y) && x->fresh + x->fresh_rows < x->tensor->dim[1])
+        return run_band(call);
+    return tw_k_reduce_mean_s8.run(call);
 }
 
 TW_CMSIS_NN_KERNEL(reduce_mean_s8, run, check);
