@@ -28,7 +28,7 @@ tw_status tw_cmsis_nn_depthwise_run(const tw_call *call, tw_cmsis_nn_depthwise_f
         return status;
     if (window.out.c != tw_depthwise_outputs(call))
         return TW_E_SCHEDULE; /* the library has no bands of channels */
-    params = tw_cmsis_nn_depthwise_params(&window);
+    tw_cmsis_nn_depthwise_params(&window, &params);
     images = window.in.n; /* the library takes one at a time */
     window.filter.c = window.out.c;
     window.in.n = window.out.n = 1;

@@ -50,7 +50,7 @@ static tw_status run(const tw_call *call)
     if (window.out.c != window.in.c)
         return TW_E_SCHEDULE; /* the library has no bands of channels */
     tw_channels_s16_of(call, &tables);
-    params = tw_cmsis_nn_depthwise_params(&window);
+    tw_cmsis_nn_depthwise_params(&window, &params);
     images = window.in.n; /* one at a time, as the functions for int8 */
     window.filter.c = window.out.c;
     window.in.n = window.out.n = 1;

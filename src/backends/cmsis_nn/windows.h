@@ -33,17 +33,16 @@ static inline tw_status tw_cmsis_nn_weights_window(const tw_call *call, int firs
     return tw_cmsis_nn_window_read(call, kernel, window);
 }
 
-static inline cmsis_nn_dw_conv_params tw_cmsis_nn_depthwise_params(const tw_cmsis_nn_window *window)
+static inline void tw_cmsis_nn_depthwise_params(const tw_cmsis_nn_window *window,
+                                                cmsis_nn_dw_conv_params *p)
 {
-    cmsis_nn_dw_conv_params p;
-    p.input_offset = window->params.input_offset;
-    p.output_offset = window->params.output_offset;
-    p.ch_mult = 1;
-    p.stride = window->params.stride;
-    p.dilation = window->params.dilation;
-    p.padding = window->params.padding;
-    p.activation = window->params.activation;
-    return p;
+    p->input_offset = window->params.input_offset;
+    p->output_offset = window->params.output_offset;
+    p->ch_mult = 1;
+    p->stride = window->params.stride;
+    p->dilation = window->params.dilation;
+    p->padding = window->params.padding;
+    p->activation = window->params.activation;
 }
 
 static inline const int16_t *tw_cmsis_nn_in_s16(const tw_cmsis_nn_window *window)

@@ -3,15 +3,46 @@
  * runs once a row. */
 #include "backends/cmsis_nn/windows.h"
 
+static inline int32_t entry_of(const tw_ints *list, int entry, int32_t neutral)
+{
+    return list->count == 0 ? neutral : list->v[entry];
+}
+
+/* list: the attributes of every window. */
+static inline void read_span(const tw_ints *list, int entry, tw_span *s)
+{
+    s->stride = entry_of(&list[0], entry, 1);
+    s->dilation = entry_of(&list[1], entry, 1);
+    s->pad_begin = entry_of(&list[2], entry, 0);
+}
+
+static inline void read_spans(const tw_call *call, const int32_t kernel[2], tw_window_spans *spans)
+{
+    const tw_ints *list = (const tw_ints *)call->attributes;
+    const int32_t *in = call->in[0].tensor->dim, *out = call->out[0].tensor->dim;
+    tw_span *rows = &spans->axis[0], *columns = &spans->axis[1];
+    const int last = call->in[0].tensor->rank == 4; /* entry of the columns */
+    rows->in = rows->out = rows->stride = rows->dilation = 1;
+    rows->pad_begin = 0;
+    if (last) {
+        read_span(list, 0, rows);
+        rows->in = in[1];
+        rows->out = out[1];
+    }
+    read_span(list, last, columns);
+    columns->in = in[1 + last];
+    columns->out = out[1 + last];
+    rows->kernel = kernel[0];
+    columns->kernel = kernel[1];
+}
+
 tw_status tw_cmsis_nn_window_read(const tw_call *call, const int32_t kernel[2],
                                   tw_cmsis_nn_window *window)
 {
-    const tw_ints *list = (const tw_ints *)call->attributes;
-    const tw_window_lists lists = {&list[0], &list[1], &list[2], &list[3]};
     const tw_tensor *x = call->in[0].tensor, *y = call->out[0].tensor;
     tw_window_spans spans;
     tw_native_image i;
-    tw_window_of(&spans, x, y, kernel, &lists);
+    read_spans(call, kernel, &spans);
     if (tw_native_window(call, &spans, &i) != TW_OK)
         return TW_E_SCHEDULE;
     window->x = i.x;
