@@ -35,8 +35,8 @@ typedef struct tw_native_reach {
     int32_t skip, rows, padding;
 } tw_native_reach;
 
-static inline int tw_native_reach_of(const tw_span *s, const tw_view *y, int32_t have, int32_t until,
-                    tw_native_reach *reach)
+static inline int tw_native_reach_of(const tw_span *s, const tw_view *y, int32_t have,
+                                     int32_t until, tw_native_reach *reach)
 {
     const int32_t first = y->row * s->stride - s->pad_begin;
     const int32_t last =
@@ -52,7 +52,8 @@ static inline int tw_native_reach_of(const tw_span *s, const tw_view *y, int32_t
     return have <= from && until >= to;
 }
 
-static inline void tw_native_whole(const tw_call *call, const tw_window_spans *window, tw_native_image *image)
+static inline void tw_native_whole(const tw_call *call, const tw_window_spans *window,
+                                   tw_native_image *image)
 {
     const tw_tensor *x = call->in[0].tensor, *y = call->out[0].tensor;
     const tw_span *rows = &window->axis[0], *columns = &window->axis[1];
@@ -72,8 +73,8 @@ static inline void tw_native_whole(const tw_call *call, const tw_window_spans *w
 
 /* The axis that has been cut: 0 images, 1 rows, 2 columns, 3 channels; of the input, [have, until) is there.
  * 0: the band needs more. */
-static inline int tw_native_cut(const tw_call *call, const tw_window_spans *window, int32_t have, int32_t until,
-                    tw_native_image *image)
+static inline int tw_native_cut(const tw_call *call, const tw_window_spans *window, int32_t have,
+                                int32_t until, tw_native_image *image)
 {
     const tw_view *y = &call->out[0];
     const tw_tensor *x = call->in[0].tensor;
@@ -108,7 +109,7 @@ static inline int tw_native_cut(const tw_call *call, const tw_window_spans *wind
 
 /* The band of a call, whose window has been verified by tw_native_window_check. Runs once a row. */
 static inline tw_status tw_native_window(const tw_call *call, const tw_window_spans *window,
-                           tw_native_image *image)
+                                         tw_native_image *image)
 {
     const tw_view *x = &call->in[0];
     const int32_t axis = call->out[0].axis;
