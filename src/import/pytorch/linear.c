@@ -135,14 +135,14 @@ bool tw_torch_op_einsum(tw_torch_call *c)
 
 /* (v, g, dim): v with the lengths that g says, along all axes but one. Known at once, for what takes
  * weights. */
-bool tw_torch_op_weight_norm(tw_torch_call *c)
+static tw_value *weight_of_norm(tw_torch_call *c)
 {
     tw_value *v = tw_torch_real_in(c, 0), *g = tw_torch_real_in(c, 1);
     int64_t axes[TW_MAX_RANK];
     int kept = 0, count = 0;
     if (!v || !g ||
         (tw_torch_int(c, 2) != -1 && !tw_torch_axis(c, tw_torch_int(c, 2), v->shape.rank, &kept)))
-        return false;
+        return NULL;
     for (int i = 0; i < v->shape.rank; i++)
         if (tw_torch_int(c, 2) == -1 || i != kept)
             axes[count++] = i;
@@ -154,7 +154,18 @@ bool tw_torch_op_weight_norm(tw_torch_call *c)
     tw_value *w = tw_build2(c->b, "Mul", v, tw_build2(c->b, "Div", g, length, NULL), NULL);
     if (w)
         (void)tw_build_known(c->b, w);
-    return tw_torch_give(c, w);
+    return w;
+}
+
+bool tw_torch_op_weight_norm(tw_torch_call *c)
+{
+    return tw_torch_give(c, weight_of_norm(c));
+}
+
+/* The second result are the norms. */
+bool tw_torch_op_weight_norm_interface(tw_torch_call *c)
+{
+    return tw_torch_give_first(c, weight_of_norm(c), 2);
 }
 
 /* (add, x, y, beta, alpha): beta * add + alpha * x . y */

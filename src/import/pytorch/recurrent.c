@@ -5,9 +5,10 @@
 #include "import/pytorch/torch.h"
 #include "import/recurrent.h"
 
-/* One layer's weights: w_ih, w_hh, b_ih, b_hh of each direction. */
+/* One layer's weights: w_ih, w_hh, b_ih, b_hh of each direction, and w_hr, the projection of an LSTM that has
+ * one. */
 typedef struct tw_torch_layer {
-    tw_value *weight[2][4];
+    tw_value *weight[2][4], *projection[2];
     int directions;
     bool biases, reverse; /* reverse: of one direction, from the end to the beginning */
 } tw_torch_layer;
@@ -82,18 +83,83 @@ static bool run_layer(tw_torch_call *c, const tw_torch_layer *l, int gates, bool
     return *x != NULL;
 }
 
-static bool read_layer(tw_torch_call *c, const tw_torch_object *params, int layer, int directions,
-                       bool biases, tw_torch_layer *l)
+static bool is_zero(tw_torch_call *c, tw_value *v)
 {
-    const int each = biases ? 4 : 2;
-    *l = (tw_torch_layer){.directions = directions, .biases = biases};
-    for (int d = 0; d < directions; d++)
+    bool zero = tw_build_known(c->b, v);
+    for (int64_t i = 0; zero && i < tw_shape_elements(&v->shape); i++)
+        zero = tw_constant_at(v, i) == 0;
+    return zero;
+}
+
+/* The first step that a layer takes hears of h [1, N, P] as of more inputs, which are 0 later. */
+static bool tell_first(tw_torch_call *c, tw_torch_layer *l, bool batch_first, tw_value *h,
+                       tw_value **x)
+{
+    static const int64_t swap[] = {1, 0, 2};
+    const int time = batch_first ? 1 : 0;
+    tw_shape rest = h->shape;
+    h = batch_first ? tw_build_transpose(c->b, h, 3, swap) : h;
+    rest.dim[time] = (*x)->shape.dim[time] - 1;
+    rest.dim[1 - time] = h ? h->shape.dim[1 - time] : 0;
+    tw_value *all = h;
+    if (h && rest.dim[time] > 0) {
+        tw_value *zeros = tw_build_full(c->b, rest, 0);
+        tw_value *steps[] = {l->reverse ? zeros : h, l->reverse ? h : zeros};
+        all = zeros ? tw_build_concat(c->b, steps, 2, time) : NULL;
+    }
+    tw_value *inputs[] = {*x, all}, *weights[] = {l->weight[0][0], l->weight[0][1]};
+    *x = all ? tw_build_concat(c->b, inputs, 2, 2) : NULL;
+    l->weight[0][0] = tw_build_concat(c->b, weights, 2, 1);
+    return *x && l->weight[0][0];
+}
+
+/* A layer of an LSTM whose result, which recurs, is projected: h = w_hr * sigmoid(o) * tanh(c). What runs is
+ * the layer without its projection, with the recurrent weights w_hh * w_hr, which are more, and the projection
+ * of all steps behind it. An initial h is one behind the projection. */
+static bool run_projected(tw_torch_call *c, const tw_torch_layer *l, bool batch_first, tw_value **x,
+                          tw_value *h, tw_value *cell, tw_value *last[2])
+{
+    tw_value *y[2], *ends[2][2];
+    const int count = l->directions;
+    if ((*x)->shape.rank != 3 || h->shape.rank != 3 || cell->shape.rank != 3)
+        return TW_TORCH_FAIL(c, "inputs and states must have rank 3");
+    for (int d = 0; d < count; d++) {
+        tw_torch_layer one = {.directions = 1, .biases = l->biases, .reverse = d == 1};
+        tw_value *projection = l->projection[d], *in = *x, *of[2] = {NULL};
+        tw_value *own_h = tw_build_slice(c->b, h, 0, d, 1, 1);
+        tw_value *own_cell = tw_build_slice(c->b, cell, 0, d, 1, 1);
+        memcpy(one.weight[0], l->weight[d], sizeof one.weight[0]);
+        for (int i = 0; i < 2; i++)
+            if (one.weight[0][i]->shape.rank != 2)
+                return TW_TORCH_FAIL(c, "weights must have rank 2");
+        if (!own_h || !own_cell ||
+            (!is_zero(c, own_h) && !tell_first(c, &one, batch_first, own_h, &in)) ||
+            !(one.weight[0][1] = tw_build2(c->b, "MatMul", one.weight[0][1], projection, NULL)) ||
+            !run_layer(c, &one, TW_LAYER_LSTM, false, batch_first, &in, NULL, own_cell, of))
+            return false;
+        y[d] = tw_torch_linear(c, in, projection, NULL);
+        ends[0][d] = tw_torch_linear(c, of[0], projection, NULL);
+        ends[1][d] = of[1];
+        if (!y[d] || !ends[0][d])
+            return false;
+    }
+    *x = tw_build_concat(c->b, y, count, 2);
+    last[0] = tw_build_concat(c->b, ends[0], count, 0);
+    last[1] = tw_build_concat(c->b, ends[1], count, 0);
+    return *x && last[0] && last[1];
+}
+
+static bool read_layer(tw_torch_call *c, const tw_torch_object *params, int layer, int each,
+                       tw_torch_layer *l)
+{
+    const int plain = l->biases ? 4 : 2;
+    for (int d = 0; d < l->directions; d++)
         for (int i = 0; i < each; i++) {
-            tw_torch_object *o = params->items[(layer * directions + d) * each + i];
+            tw_torch_object *o = params->items[(layer * l->directions + d) * each + i];
             tw_value *w = tw_torch_value(c->t, o->tensor);
             if (!w)
                 return false;
-            l->weight[d][i] = w;
+            *(i < plain ? &l->weight[d][i] : &l->projection[d]) = w;
         }
     return true;
 }
@@ -118,9 +184,11 @@ static bool recurrent(tw_torch_call *c, int gates, bool relu)
     tw_value *x = tw_torch_real_in(c, 0), *h, *cell = NULL, *last[2], *ends[2][32];
     if (tw_torch_flag(c, 6) && tw_torch_real(c, 5) != 0)
         return TW_TORCH_UNSUPPORTED(c, "in training; call eval() before exporting");
-    if (layers < 1 || layers > 32 || params->count != layers * directions * (biases ? 4 : 2))
-        return TW_TORCH_UNSUPPORTED(c, "%d weights for %lld layers; projections are not supported",
-                                    params->count, (long long)layers);
+    const int plain = biases ? 4 : 2;
+    const bool projected = gates == 4 && params->count == layers * directions * (plain + 1);
+    const int each = plain + projected;
+    if (layers < 1 || layers > 32 || params->count != layers * directions * each)
+        return TW_TORCH_FAIL(c, "%d weights for %lld layers", params->count, (long long)layers);
     if (states->kind == TW_TORCH_TENSOR) {
         h = tw_torch_value(c->t, states->tensor);
     } else {
@@ -138,11 +206,12 @@ static bool recurrent(tw_torch_call *c, int gates, bool relu)
         cell = cell ? tw_torch_with_axis(c, cell, 1) : NULL;
     }
     for (int i = 0; i < layers; i++) {
-        tw_torch_layer l;
-        if (!read_layer(c, params, i, directions, biases, &l) ||
-            !run_layer(c, &l, gates, relu, batch_first, &x,
-                       state_of(c, h, i, (int)layers, directions),
-                       state_of(c, cell, i, (int)layers, directions), last))
+        tw_torch_layer l = {.directions = directions, .biases = biases};
+        tw_value *own_h = state_of(c, h, i, (int)layers, directions);
+        tw_value *own_cell = state_of(c, cell, i, (int)layers, directions);
+        if (!own_h || (cell && !own_cell) || !read_layer(c, params, i, each, &l) ||
+            !(projected ? run_projected(c, &l, batch_first, &x, own_h, own_cell, last)
+                        : run_layer(c, &l, gates, relu, batch_first, &x, own_h, own_cell, last)))
             return false;
         ends[0][i] = last[0];
         ends[1][i] = last[1];
