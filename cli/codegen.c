@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backends/backend.h"
+#include "base/file.h"
 #include "emit/firmware/firmware.h"
 #include "emit/select.h"
 #include "graph/graph.h"
@@ -295,6 +296,15 @@ static bool write(tw_cli *cli, tw_session *session, const tw_session *selected,
     return true;
 }
 
+/* Espressif's processors are no Cortex-M. */
+static bool project_can(tw_cli *cli, const tw_firmware_options *options)
+{
+    return strcmp(options->project, "esp-idf") != 0 ||
+           strcmp(options->backend->name, "cmsis-nn") != 0 ||
+           cli_usage(cli, "--project esp-idf: CMSIS-NN runs on Cortex-M; --backend esp-nn or "
+                          "reference would do");
+}
+
 static bool generate(tw_cli *cli, tw_session *session, tw_firmware_options *options)
 {
     const tw_plan_target *target;
@@ -304,10 +314,30 @@ static bool generate(tw_cli *cli, tw_session *session, tw_firmware_options *opti
     if (ok && cli_has(cli, TW_OPTION_explain))
         explain(cli, &session->model, target, &selected);
     options->backend = ok ? tw_backends[target ? target->backend : 0] : NULL;
+    ok = ok && project_can(cli, options);
     if (ok && cli_has(cli, TW_OPTION_folder))
         ok = write(cli, session, &selected, options);
     tw_session_close(&selected);
     return ok;
+}
+
+/* A model is told from a file that cannot be read and from one that calls itself a plan. */
+static bool is_plan(tw_cli *cli, const char *name)
+{
+    const char *path = cli->operands[0], *dot = strrchr(path, '.');
+    void *data;
+    size_t bytes;
+    if (cli_is_plan(path))
+        return true;
+    if (!tw_read_file(cli->arena, path, INT32_MAX, &data, &bytes, &cli->diag))
+        return false;
+    snprintf(cli->diag.file, sizeof cli->diag.file, "%s", path);
+    if (dot && strcmp(dot, ".twp") == 0)
+        return tw_fail(&cli->diag, TW_CODE_FAILED, NULL, NULL,
+                       "the file does not begin as a plan does; compile the model again");
+    return cli_usage(cli,
+                     "%.200s is no plan; compile it first: tilewright compile %.200s -o %s.twp",
+                     path, path, name);
 }
 
 static bool run(tw_cli *cli)
@@ -316,12 +346,12 @@ static bool run(tw_cli *cli)
     cli_model model;
     if (!cli_has(cli, TW_OPTION_folder) && !cli_has(cli, TW_OPTION_explain))
         return cli_usage(cli, "say where the firmware goes: -o DIR");
+    if (cli_has(cli, TW_OPTION_folder) && !*cli_value(cli, TW_OPTION_folder))
+        return cli_usage(cli, "-o names no folder");
     if (!choose(cli, &options))
         return false;
-    if (!cli_is_plan(cli->operands[0]))
-        return cli_usage(cli,
-                         "%.200s is no plan; compile it first: tilewright compile %.200s -o %s.twp",
-                         cli->operands[0], cli->operands[0], options.name);
+    if (!is_plan(cli, options.name))
+        return false;
     bool ok = cli_model_open(cli, cli->operands[0], NULL, &model) &&
               generate(cli, &model.session, &options);
     cli_model_close(&model);

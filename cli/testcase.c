@@ -2,6 +2,7 @@
 #include "testcase.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -253,6 +254,12 @@ static const char *find_model(tw_cli *cli, const char *folder)
 {
     static const char *const suffixes[] = {".onnx", ".tflite", ".twir", ".twp", ".pt2",
                                            ".pt",   ".keras",  ".h5",   ".pb"};
+    if (access(folder, F_OK) != 0) {
+        snprintf(cli->diag.file, sizeof cli->diag.file, "%s", folder);
+        tw_fail(&cli->diag, TW_CODE_FAILED, NULL, NULL, "the folder cannot be read: %s",
+                strerror(errno));
+        return NULL;
+    }
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         char *found = NULL;
         DIR *dir = opendir(folder);

@@ -140,7 +140,7 @@ static void test_names(void **state)
     expect_shell(0, "make -C hostile CFLAGS='" STRICT "' run");
     expect_in_file("shell.out", "pass: 3 runs");
     for (int i = 0; i < 3; i++) {
-        static const char *const names[] = {"int", "1st", "math"};
+        static const char *const names[] = {"int", "1st", "test"};
         tw_result r = tw_process("codegen signal.twp --name %s -o nothing", names[i]);
         expect_status(r, 2);
         expect_text(r.err, "would do");
@@ -185,7 +185,7 @@ static void test_vectors(void **state)
     expect_in_file("cased/app/vectors.h", "#define APP_VECTORS 1\n");
     expect_in_file("cased/app/vectors.c", "0xbf800000u, 0xbf600000u,"); /* -1, -0.875 of x.bin */
     expect_status(tw_process("codegen tiny.twp --vectors case -o cased"), 2);
-    expect_status(tw_process("codegen tiny.twp --format app --vectors nowhere -o no"), 3);
+    expect_status(tw_process("codegen tiny.twp --format app --vectors nowhere -o no"), 1);
     assert_int_equal(access("no", F_OK), -1);
 }
 
@@ -365,6 +365,8 @@ static void test_libraries(void **state)
         {"esp-nn", "platformio", "src/backends/esp_nn/library.h", "NN_SKIP_NUDGE"},
         {"esp-nn", "cmsis-pack", "tilewright.net.pdsc", "condition=\"ESP-NN\""},
         {"cmsis-nn", "cmake", "CMakeLists.txt", "find_package(CMSISNN REQUIRED)"},
+        {"cmsis-nn", "zephyr", "zephyr/Kconfig", "select CMSIS_NN"},
+        {"cmsis-nn", "cmsis-pack", "tilewright.net.pdsc", "vendor=\"ARM\" name=\"CMSIS-NN\""},
     };
     tw_write_text("sigmoid.twir", "graph \"g\" {\n  input %x : s8[1,4] quant(scale=0.05, zero=3)\n"
                                   "  %y : s8[1,4] quant(scale=0.00390625, zero=-128) = "
@@ -386,7 +388,15 @@ static void test_libraries(void **state)
         0,
         "test -f lib0/src/ops/lut.rt.c && test -z \"$(find lib* -name '*.c' -printf '%%h %%f\\n' | "
         "sed 's|^\\(lib[0-9]\\)[^ ]*|\\1|' | sort | uniq -d)\"");
-    tw_result r = tw_process("codegen sigmoid.twp --backend esp-nn --explain");
+    tw_result r = tw_process("codegen sigmoid.twp --backend cmsis-nn --project esp-idf -o no");
+    expect_status(r, 2);
+    expect_text(r.err, "CMSIS-NN runs on Cortex-M");
+    assert_int_equal(access("no", F_OK), -1);
+    /* A library that is not there is asked for by name. */
+    expect_status(tw_process("codegen sigmoid.twp --backend esp-nn --format app -o absent"), 0);
+    expect_shell(2, "make -C absent ESP_NN_DIR=nowhere 2>&1");
+    expect_in_file("shell.out", "get ESP-NN from Espressif");
+    r = tw_process("codegen sigmoid.twp --backend esp-nn --explain");
     expect_status(r, 0);
     expect_pattern(r.out, "Sigmoid +tw_esp_nn_sigmoid_table +esp-nn");
 }
@@ -497,6 +507,13 @@ static void test_usage(void **state)
     json_decref(json);
     tw_write_text("bad.twp", "TWPL is not enough");
     expect_status(tw_process("codegen bad.twp -o fw"), 1);
+    tw_write_text("bad.twp", "no plan");
+    r = tw_process("codegen bad.twp -o fw");
+    expect_status(r, 1);
+    expect_text(r.err, "bad.twp: the file does not begin as a plan does");
+    r = tw_process("codegen nowhere.twp -o fw");
+    expect_status(r, 1);
+    expect_text(r.err, "nowhere.twp");
     assert_int_equal(access("fw", F_OK), -1);
 }
 

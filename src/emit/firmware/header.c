@@ -68,17 +68,18 @@ static void write_alignment(const tw_making *m, FILE *f)
     fprintf(f,
             "/* Stands in front of the definition of an arena. */\n"
             "#define %s_ALIGN %uu\n"
-            "#if defined(__cplusplus)\n"
+            "#if defined(%s_ALIGNED)\n"
+            "#elif defined(__cplusplus)\n"
             "#define %s_ALIGNED alignas(%u)\n"
             "#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L\n"
             "#define %s_ALIGNED _Alignas(%u)\n"
             "#elif defined(__GNUC__)\n"
             "#define %s_ALIGNED __attribute__((aligned(%u)))\n"
             "#else\n"
-            "#define %s_ALIGNED /* this compiler's way of aligning to %u bytes goes here */\n"
+            "#error \"define %s_ALIGNED as this compiler's way of aligning to %u bytes\"\n"
             "#endif\n\n",
-            m->big, m->options->align, m->big, m->options->align, m->big, m->options->align, m->big,
-            m->options->align, m->big, m->options->align);
+            m->big, m->options->align, m->big, m->big, m->options->align, m->big, m->options->align,
+            m->big, m->options->align, m->big, m->options->align);
 }
 
 static void write_sizes(const tw_making *m, FILE *f)

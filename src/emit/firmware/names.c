@@ -5,7 +5,8 @@
 #include <string.h>
 
 /* Names that would not do: keywords of C and C++, headers of C and POSIX (a NAME.h on the include
- * path would stand in for <NAME.h>), prefixes of the C library and of the runtime, our own files. */
+ * path would stand in for <NAME.h>), targets of CMake and libraries that -l names, prefixes of the C
+ * library and of the runtime, our own files. */
 static const char reserved[] =
     " alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl "
     "const "
@@ -24,6 +25,9 @@ static const char reserved[] =
     "libgen memory monetary mqueue ndbm netdb nl_types poll pthread pwd regex sched search "
     "semaphore "
     "spawn strings stropts syslog tar termios trace ulimit unistd utime utmpx wordexp "
+    "all clean help install preinstall test package package_source edit_cache rebuild_cache m c "
+    "gcc dl "
+    "rt "
     "atomic thrd mtx cnd tss main port vectors plan tw runtime ops src tilewright errno stdin "
     "stdout "
     "stderr linux unix i386 arm ";
