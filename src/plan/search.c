@@ -10,6 +10,7 @@ typedef struct tw_tight {
     bool bedded; /* simulated with a bed */
     int64_t lead;
     const int32_t *rows; /* by stream of the segment */
+    int64_t firings, moved_bytes;
 } tw_tight;
 
 /* A stretch of steps [from, to) in bands of `band` rows; band 0: one step, whole; below 0: by columns, a
@@ -54,22 +55,33 @@ static double firings(const tw_roll_step *s)
  * is for a target, calls, bytes moved. Only ratios matter. Where targets are named, a call costs what it was
  * measured to cost there, the loop, a library's arguments and odd pixels at the end of a row included; plans for
  * anything take the least memory that comes near. */
-static double price(const tw_scene *scene, int from, int to, const tw_roll *roll)
+static double price_of(const tw_scene *scene, int from, int to, double calls, double moved)
 {
     const double call = scene->schedule->target_count > 1 ? 1400 : 400, move = 0.25;
-    double cost = 0;
+    double cost = calls * call + moved * move;
     for (int i = from; i < to; i++) {
         const tw_step *s = &scene->schedule->steps[i];
-        double calls = roll ? firings(&roll->steps[i - from]) : 1;
-        cost += (double)s->work * 10 / (s->pace ? s->pace : 10) + calls * call;
-        for (int k = 0; roll && k < roll->steps[i - from].read_count; k++) {
-            int stream = roll->steps[i - from].reads[k].stream;
-            const tw_roll_stream *in = stream < 0 ? NULL : &roll->streams[stream];
-            if (in && !in->whole) /* what stays of the window moves down at every call */
-                cost += calls * move * (double)(in->row_bytes * (in->rows > 1 ? in->rows - 1 : 0));
-        }
+        cost += (double)s->work * 10 / (s->pace ? s->pace : 10);
     }
     return cost;
+}
+
+/* Of a run that has not been simulated yet: as if every call made a whole band. */
+static double price(const tw_scene *scene, int from, int to, const tw_roll *roll)
+{
+    double all = roll ? 0 : to - from, moved = 0;
+    for (int i = from; roll && i < to; i++) {
+        const tw_roll_step *s = &roll->steps[i - from];
+        const double calls = firings(s);
+        all += calls;
+        for (int k = 0; k < s->read_count; k++) {
+            int stream = s->reads[k].stream;
+            const tw_roll_stream *in = stream < 0 ? NULL : &roll->streams[stream];
+            if (in && !in->whole) /* what stays of the window moves down at every call */
+                moved += calls * (double)(in->row_bytes * (in->rows > 1 ? in->rows - 1 : 0));
+        }
+    }
+    return price_of(scene, from, to, all, moved);
 }
 
 static void add_run(tw_search *s, tw_stretch run)
@@ -343,7 +355,7 @@ static bool tighten(const tw_search *s, tw_stretch *run, tw_roll *roll, const in
         int32_t *rows = tw_alloc_array(s->arena, (size_t)roll->stream_count + 1, sizeof *rows);
         for (int i = 0; i < roll->stream_count; i++)
             rows[i] = roll->streams[i].rows;
-        const tw_tight tight = {run->bedded, did.lead, rows};
+        const tw_tight tight = {run->bedded, did.lead, rows, did.firings, did.moved_bytes};
         run->tight = tw_copy(s->arena, &tight, sizeof tight);
     }
     for (int i = 0; i < roll->stream_count; i++)
@@ -370,6 +382,10 @@ static bool settle(tw_search *s, tw_stretch *run, tw_schedule *out)
         saves = bed < 0 ? 0 : tw_scene_bed_saves(s->scene, bed, &roll, lead);
         run->bytes = tw_scene_bytes(s->scene, run->from, run->to, &roll) - saves;
         run->settled = true;
+        /* Plans for anything keep to the estimate: they take the least memory that comes near it. */
+        if (s->scene->schedule->target_count > 1)
+            run->cost = price_of(s->scene, run->from, run->to, (double)run->tight->firings,
+                                 (double)run->tight->moved_bytes);
     }
     if (ok && out) {
         set_windows(s, &roll, of, saves ? bed : -1, lead, out);
@@ -441,8 +457,17 @@ static bool write_segments(tw_search *s, const int *chosen, tw_schedule *out)
     return true;
 }
 
+static double cost_of(const tw_search *s, const int *chosen)
+{
+    double cost = 0;
+    for (int to = s->steps; to > 0; to = s->runs[chosen[to]].from)
+        cost += s->runs[chosen[to]].cost;
+    return cost;
+}
+
 bool tw_search_apply(tw_search *s, int64_t budget, tw_prefer prefer, tw_schedule *out)
 {
+    enum { MOST_TRIES = 12 };
     tw_arena *arena = tw_arena_new();
     int *chosen = tw_alloc_array(arena, (size_t)s->steps + 1, sizeof *chosen);
     bool ok = false;
@@ -451,7 +476,9 @@ bool tw_search_apply(tw_search *s, int64_t budget, tw_prefer prefer, tw_schedule
         tw_arena_free(arena);
         return true;
     }
-    for (;;) { /* a run refused by simulation is one run fewer: this ends */
+    /* A run refused by simulation is one run fewer, one that costs more than it was thought to is known
+     * better: this ends. */
+    for (int tries = 0;; tries++) {
         int64_t within = budget;
         if (prefer == TW_PREFER_MEMORY) {
             within = tw_search_least(s);
@@ -463,8 +490,9 @@ bool tw_search_apply(tw_search *s, int64_t budget, tw_prefer prefer, tw_schedule
             break;
         if (prefer == TW_PREFER_BALANCED)
             cheapest(s, smallest_within(s, within, cost * 1.1), chosen);
+        cost = cost_of(s, chosen);
         ok = write_segments(s, chosen, out);
-        if (ok)
+        if (ok && (cost_of(s, chosen) <= cost * (1 + 1e-9) || tries >= MOST_TRIES))
             break;
     }
     tw_arena_free(arena);
