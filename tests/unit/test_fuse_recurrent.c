@@ -31,6 +31,7 @@ typedef struct tw_written {
     bool begun;      /* from given states */
     bool joined;     /* all states; else the last one */
     tw_twist twist;
+    bool resets_first; /* a Gru: h is multiplied by the reset gate in front of the weights */
 } tw_written;
 
 typedef struct tw_text {
@@ -120,7 +121,15 @@ static void add_gru(tw_text *t, const tw_written *w, int k, const char *h)
         snprintf(from[1], sizeof from[1], "%sh", names[g]);
         add_slice(t, w, from[0], p, k, g);
         add_slice(t, w, from[1], "hp", k, g);
-        if (g == 2)
+        if (g == 2 && w->resets_first)
+            add(t,
+                "  %%hr%d = Mul (%%%s, %%s_%d)\n  %%rn%d = Slice (%%r) {begin=[%d, 0], size=[%d, "
+                "%d], step=[1, 1]}\n  %%rbn%d = Slice (%%rb) {begin=[%d], size=[%d], step=[1]}\n"
+                "  %%hn%d = FullyConnected (%%hr%d, %%rn%d, %%rbn%d)\n  %%na%d = Add (%%hn%d, "
+                "%%nx%d)\n  %%n_%d = Tanh (%%na%d)\n",
+                k, h, k, k, 2 * UNITS, UNITS, UNITS, k, 2 * UNITS, UNITS, k, k, k, k, k, k, k, k,
+                k);
+        else if (g == 2)
             add(t,
                 "  %%nr%d = Mul (%%s_%d, %%nh%d)\n  %%na%d = Add (%%nx%d, %%nr%d)\n  %%n_%d = Tanh "
                 "(%%na%d)\n",
@@ -198,15 +207,18 @@ static int count(const tw_written *w, int *nodes)
     return found;
 }
 
-static const char *const ops[] = {"Lstm", "Gru", "Rnn"};
+/* The second Gru resets first. */
+enum { KINDS = 4, RESETS_FIRST = 3 };
+static const char *const ops[KINDS] = {"Lstm", "Gru", "Rnn", "Gru"};
 
 /* Every way of writing one: all in one node, and what turns axes. */
 static void test_fused(void **state)
 {
     (void)state;
-    for (int i = 0; i < 3 * 64; i++) {
-        const tw_written w = {ops[i / 64],  i & 1 ? 2 : 1, (i & 2) != 0,  (i & 4) != 0,
-                              (i & 8) != 0, (i & 16) != 0, (i & 32) != 0, AS_IT_IS};
+    for (int i = 0; i < KINDS * 64; i++) {
+        const tw_written w = {ops[i / 64],   i & 1 ? 2 : 1, (i & 2) != 0,
+                              (i & 4) != 0,  (i & 8) != 0,  (i & 16) != 0,
+                              (i & 32) != 0, AS_IT_IS,      i / 64 == RESETS_FIRST};
         int nodes;
         assert_int_equal(count(&w, &nodes), 1);
         assert_true(nodes <= 6);
@@ -216,8 +228,12 @@ static void test_fused(void **state)
 static void test_seen(void **state)
 {
     (void)state;
-    for (int i = 0; i < 3; i++) {
-        const tw_written w = {.op = ops[i], .batch = 1, .joined = true, .twist = MIDDLE_SEEN};
+    for (int i = 0; i < KINDS; i++) {
+        const tw_written w = {.op = ops[i],
+                              .batch = 1,
+                              .joined = true,
+                              .twist = MIDDLE_SEEN,
+                              .resets_first = i == RESETS_FIRST};
         int nodes;
         assert_int_equal(count(&w, &nodes), 1);
     }
@@ -228,8 +244,11 @@ static void test_distinct(void **state)
 {
     static const tw_twist twists[] = {OTHER_WEIGHTS, OTHER_BIAS, OTHER_ORDER, OTHER_STATE};
     (void)state;
-    for (int i = 0; i < 3 * 4; i++) {
-        const tw_written w = {.op = ops[i / 4], .batch = 1, .twist = twists[i % 4]};
+    for (int i = 0; i < KINDS * 4; i++) {
+        const tw_written w = {.op = ops[i / 4],
+                              .batch = 1,
+                              .twist = twists[i % 4],
+                              .resets_first = i / 4 == RESETS_FIRST};
         int nodes;
         count(&w, &nodes);
         assert_true(nodes > 6);

@@ -21,6 +21,19 @@ static tw_node *maker(const tw_value *value, int code)
                : NULL;
 }
 
+static tw_value *inside(const tw_value *value, int code)
+{
+    tw_node *node = maker(value, code);
+    return node ? node->in[0] : NULL;
+}
+
+/* The operand of a product that is sigmoid of something; the other one in *other. */
+static tw_value *gated(const tw_node *product, bool second, tw_value **other)
+{
+    *other = product->in[!second];
+    return inside(product->in[second], TW_OPCODE_sigmoid);
+}
+
 static int32_t last_dim(const tw_value *value)
 {
     return value->shape.rank > 0 ? value->shape.dim[value->shape.rank - 1] : 0;
@@ -99,7 +112,8 @@ typedef struct tw_search {
     tw_arena *arena;
     tw_cell *cell;
     int gate;
-    tw_node *product; /* the reset gate times a part of the sum; null: none, or none is allowed */
+    tw_node *
+        product; /* the reset gate times a part of the sum, or times h; null: none, or none is allowed */
     bool takes_product;
 } tw_search;
 
@@ -126,12 +140,27 @@ static bool same_pick(const tw_pick *a, const tw_pick *b)
     return a->from == b->from && (!a->from || (a->axis == b->axis && a->at == b->at));
 }
 
+/* What weights in front of which the reset gate multiplies h are of: h itself. */
+static tw_value *without_reset(tw_search *s, tw_value *x)
+{
+    tw_node *product = s->takes_product && !s->product ? maker(x, TW_OPCODE_mul) : NULL;
+    tw_value *h;
+    for (int i = 0; product && i < 2; i++) {
+        if (!gated(product, i, &h) || tw_cell_root(h) != s->cell->h0)
+            continue;
+        s->product = product;
+        s->cell->resets_first = true;
+        return s->cell->h0;
+    }
+    return x;
+}
+
 /* Weights of x; pick: of which a step is taken behind them. */
 static bool add_leaf(tw_search *s, tw_node *layer, const tw_pick *pick, int32_t at)
 {
     tw_cell *cell = s->cell;
     const tw_value *w = layer->in[1];
-    tw_value *x = tw_cell_root(layer->in[0]);
+    tw_value *x = without_reset(s, tw_cell_root(layer->in[0]));
     if (!w->data || w->shape.dtype != TW_F32 || w->shape.rank != 2 ||
         at + cell->units > w->shape.dim[0] || w->shape.dim[1] != last_dim(x))
         return false;
@@ -212,20 +241,7 @@ static bool read_gate(tw_arena *arena, tw_cell *cell, int gate, tw_value *sum, t
     return true;
 }
 
-static tw_value *inside(const tw_value *value, int code)
-{
-    tw_node *node = maker(value, code);
-    return node ? node->in[0] : NULL;
-}
-
 /* ---- long short-term memory ---- */
-
-/* The operand of a product that is sigmoid of something; the other one in *other. */
-static tw_value *gated(const tw_node *product, bool second, tw_value **other)
-{
-    *other = product->in[!second];
-    return inside(product->in[second], TW_OPCODE_sigmoid);
-}
 
 /* c * sigmoid(f) and sigmoid(i) * tanh(g). */
 static bool find_products(tw_node *sum, tw_node **keep, tw_node **add, tw_value *gates[4])
@@ -303,17 +319,20 @@ static bool find_blend(tw_node *last, tw_value **z, tw_value **h, tw_value **n)
     return false;
 }
 
-/* The candidate's sum, of which the reset gate multiplies h's product. */
+/* The candidate's sum, of which the reset gate multiplies h's product, or h in front of it. */
 static bool read_candidate(tw_arena *arena, tw_cell *cell, tw_value *sum)
 {
     tw_node *product;
     tw_value *reset = NULL, *other = NULL;
     if (!read_gate(arena, cell, TW_CELL_CANDIDATE, sum, &product) || !product)
         return false;
-    for (int i = 0; i < 2 && !reset; i++)
+    for (int i = 0; i < 2 && !reset; i++) {
         reset = gated(product, i, &other);
+        if (cell->resets_first && tw_cell_root(other) != cell->h0)
+            reset = NULL;
+    }
     return reset && read_gate(arena, cell, TW_CELL_RESET, reset, NULL) &&
-           read_gate(arena, cell, TW_CELL_CANDIDATE_H, other, NULL);
+           (cell->resets_first || read_gate(arena, cell, TW_CELL_CANDIDATE_H, other, NULL));
 }
 
 static bool find_gru(tw_arena *arena, tw_node *last, tw_cell *cell)

@@ -9,7 +9,8 @@ enum { TW_CELL_GATES = 5, TW_CELL_LEAVES = 2 };
 typedef enum tw_cell_kind { TW_CELL_RNN = 1, TW_CELL_GRU = 3, TW_CELL_LSTM = 4 } tw_cell_kind;
 
 /* Gates in the order of the layer's operator (ops/lstm.h, ops/recurrent.h). Of a Gru that resets behind
- * the product, the candidate's part of h has a place of its own: it is multiplied by the reset gate. */
+ * the product, the candidate's part of h has a place of its own: it is multiplied by the reset gate. Of one that
+ * resets in front of it, h is multiplied, and the candidate has one place. */
 enum { TW_CELL_UPDATE = 0, TW_CELL_RESET = 1, TW_CELL_CANDIDATE = 2, TW_CELL_CANDIDATE_H = 3 };
 
 /* A step along an axis of a sequence: element `at`, the axis taken away. */
@@ -40,6 +41,7 @@ typedef struct tw_cell {
     tw_value *h0, *c0; /* what it reads; null: not known yet */
     tw_leaf leaf[TW_CELL_LEAVES];
     int leaves, gates; /* gates: places that are used */
+    bool resets_first; /* a Gru: in front of the product */
     double *bias[TW_CELL_GATES];
 } tw_cell;
 

@@ -81,7 +81,8 @@ static bool follows(const tw_cell *cell, int x, const tw_link *before)
     const tw_leaf *h = &cell->leaf[!x];
     return h->x == tw_cell_root(p->h) && !h->projected.from && p->kind == cell->kind &&
            p->units == cell->units && p->batch == cell->batch && p->gates == cell->gates &&
-           before->next < 0 && same_leaf(&cell->leaf[x], &p->leaf[before->x], cell->units) &&
+           p->resets_first == cell->resets_first && before->next < 0 &&
+           same_leaf(&cell->leaf[x], &p->leaf[before->x], cell->units) &&
            (before->previous < 0 || same_leaf(h, &p->leaf[!before->x], cell->units)) &&
            same_biases(cell, p) && (!cell->c0 || tw_cell_root(cell->c0) == tw_cell_root(p->c)) &&
            (!cell->h0 || cell->h0 == h->x);
@@ -304,10 +305,11 @@ static bool is_whole(const tw_chain *chain)
                                                {true, true, false, true, false}};
     const tw_link *last = chain->step[chain->count - 1];
     const tw_cell *cell = &last->cell;
+    const bool resets_behind = cell->kind == TW_CELL_GRU && !cell->resets_first;
     for (int k = 0; k < 2; k++) {
         const tw_leaf *leaf = &cell->leaf[k ? !last->x : last->x];
         for (int g = 0; g < TW_CELL_GATES; g++) {
-            const bool wanted = cell->kind == TW_CELL_GRU ? gru[k][g] : g < (int)cell->kind;
+            const bool wanted = resets_behind ? gru[k][g] : g < (int)cell->kind;
             if (wanted != (leaf->rows[g].w != NULL))
                 return false;
             if (wanted && k && leaf->rows[g].w->shape.dim[1] != cell->units)
@@ -338,7 +340,9 @@ static tw_node *make(const tw_put *p, const tw_chain *chain)
     const int gates = (int)cell->kind;
     tw_value *h0 = first->cell.leaves == 1 ? NULL : first->cell.leaf[!first->x].x;
     tw_value *x = sequence(p, chain), *w = stack(p, x_of(last), gates, own, cell->units);
-    tw_value *r = stack(p, &cell->leaf[!last->x], gates, gru ? candidate_h : own, cell->units);
+    const bool resets_behind = gru && !cell->resets_first;
+    tw_value *r =
+        stack(p, &cell->leaf[!last->x], gates, resets_behind ? candidate_h : own, cell->units);
     tw_value *b = biases(p, cell);
     h0 = initial(p, cell, h0);
     tw_value *c0 = initial(p, cell, first->cell.c0);
@@ -348,7 +352,7 @@ static tw_node *make(const tw_put *p, const tw_chain *chain)
         return NULL;
     if (!lstm) {
         tw_attributes_default(op, &a);
-        a.linear_before_reset = gru;
+        a.linear_before_reset = resets_behind;
     }
     return tw_graph_node(p->graph, op, p->name, lstm ? short_list : full_list, 6, lstm ? 3 : 2,
                          NULL, lstm ? (const void *)&plain : &a, p->diag);
