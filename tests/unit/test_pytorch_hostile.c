@@ -199,8 +199,7 @@ static void deep_code_is_refused(void **state)
     (void)state;
     tw_arena *arena = tw_arena_new();
     tw_test_zip zip;
-    char *body = tw_alloc(arena, 100020);
-    memcpy(body, "    return ", 11);
+    char *body = tw_format(arena, "    return %*s", 100000, "");
     memset(body + 11, '(', 100000);
     make_module(&zip, arena, body, 16);
     expect(&zip, TW_CODE_UNSUPPORTED, "too deep");

@@ -238,6 +238,8 @@ tw_value *tw_kr_filters(tw_kr_node *n, tw_value *kernel, int spatial);
  * its kernel size alone, to a result as large as the image. */
 tw_value *tw_kr_convolve(tw_kr_node *n, int spatial, tw_value *x, tw_value *filters, tw_value *bias,
                          bool same);
+/* shape.c: a number or a list of numbers, as constants; where the value is neither: `otherwise`. */
+tw_value *tw_kr_numbers(tw_kr_node *n, const char *key, const json_t *value, double otherwise);
 /* dense.c: x times w [in.., out..] over x's last axes, as many as `contracted`. */
 tw_value *tw_kr_product(tw_kr_node *n, tw_value *x, tw_value *w, int contracted, tw_value *bias);
 

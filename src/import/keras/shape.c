@@ -282,8 +282,7 @@ bool tw_kr_op_random_crop(tw_kr_node *n)
 
 /* --- numbers ----------------------------------------------------------------------------------- */
 
-/* A number or a list of numbers, as constants. */
-static tw_value *numbers(tw_kr_node *n, const char *key, const json_t *value, double otherwise)
+tw_value *tw_kr_numbers(tw_kr_node *n, const char *key, const json_t *value, double otherwise)
 {
     if (json_is_object(value)) /* Keras 3's records of arrays and tuples */
         value = json_object_get(value, "items")
@@ -306,8 +305,8 @@ static tw_value *numbers(tw_kr_node *n, const char *key, const json_t *value, do
 bool tw_kr_op_rescaling(tw_kr_node *n)
 {
     tw_value *x = tw_kr_real_value(n, tw_kr_in(n, 0, TW_MAX_RANK));
-    tw_value *scale = numbers(n, "scale", tw_kr_get(n, "scale"), 1);
-    tw_value *offset = numbers(n, "offset", tw_kr_get(n, "offset"), 0);
+    tw_value *scale = tw_kr_numbers(n, "scale", tw_kr_get(n, "scale"), 1);
+    tw_value *offset = tw_kr_numbers(n, "offset", tw_kr_get(n, "offset"), 0);
     if (!x || !scale || !offset)
         return false;
     x = tw_build2(n->b, "Mul", x, scale, NULL);
@@ -323,8 +322,8 @@ static tw_value *statistics(tw_kr_node *n, const char *key, int i, const int64_t
     while (json_is_array(given) && json_array_size(given) == 1 &&
            json_is_array(json_array_get(given, 0)))
         given = json_array_get(given, 0); /* [[1, 2, 3]] */
-    tw_value *v =
-        given ? numbers(n, key, given, 0) : tw_kr_variable(n, n->store, i, key, kept_count, kept);
+    tw_value *v = given ? tw_kr_numbers(n, key, given, 0)
+                        : tw_kr_variable(n, n->store, i, key, kept_count, kept);
     if (!v || tw_shape_elements(&v->shape) == 1)
         return v ? tw_build_reshape(n->b, v, 0, NULL) : NULL;
     return tw_build_reshape(n->b, v, rank, dim);

@@ -5,6 +5,7 @@
 
 #include "import/onnx/onnx.h"
 #include "import/onnx/tensor.h"
+#include "import/transform.h"
 
 static const double pi = 3.14159265358979323846;
 
@@ -32,46 +33,6 @@ static bool count_in(tw_onnx_node *n, int i, const char *what, int32_t *count)
         return TW_ONNX_FAIL(n, "%s is %g", what, number);
     *count = (int32_t)number;
     return true;
-}
-
-/* --- the matrix -------------------------------------------------------------------------------- */
-
-/* What goes in: `points` points of `parts` parts (1: real, 2: real and imaginary); what comes out. */
-typedef struct tw_transform {
-    int32_t length; /* of the transform */
-    int32_t points, parts;
-    int32_t results, result_parts;
-    bool inverse, folded; /* folded: of a spectrum's first half, its mirror image is added */
-} tw_transform;
-
-/* What part `from` of point i adds to part `to` of result k. */
-static double coefficient(const tw_transform *t, int32_t i, int from, int32_t k, int to)
-{
-    double angle = 2 * pi * (double)((int64_t)i * k % t->length) / t->length;
-    double sine = t->inverse ? sin(angle) : -sin(angle);
-    double c = from == to ? cos(angle) : to == 1 ? sine : -sine;
-    if (t->folded && i > 0 && 2 * i != t->length)
-        c *= 2;
-    return t->inverse ? c / t->length : c;
-}
-
-/* Results by points, as weights are: [results * parts, points * parts]. Null with a message. */
-static tw_value *matrix(tw_onnx_node *n, const tw_transform *t)
-{
-    int64_t rows = (int64_t)t->results * t->result_parts, columns = (int64_t)t->points * t->parts;
-    if (rows * columns > TW_BUILD_LIMIT / (int64_t)sizeof(float)) {
-        TW_ONNX_UNSUPPORTED(n, "a transform of %d points to %d: its matrix is larger than %d bytes",
-                            (int)t->points, (int)t->results, TW_BUILD_LIMIT);
-        return NULL;
-    }
-    float *data = tw_alloc(n->b->arena, (size_t)(rows * columns) * sizeof *data + 1);
-    for (int64_t r = 0; r < rows; r++)
-        for (int64_t c = 0; c < columns; c++)
-            data[r * columns + c] =
-                (float)coefficient(t, (int32_t)(c / t->parts), (int)(c % t->parts),
-                                   (int32_t)(r / t->result_parts), (int)(r % t->result_parts));
-    const int32_t dim[2] = {(int32_t)rows, (int32_t)columns};
-    return tw_build_data(n->b, tw_shape_of(TW_F32, 2, dim), data);
 }
 
 /* --- DFT --------------------------------------------------------------------------------------- */
@@ -127,7 +88,7 @@ bool tw_onnx_op_dft(tw_onnx_node *n)
     if (x->shape.dtype != TW_F32)
         return TW_ONNX_UNSUPPORTED(n, "type %s is not supported; export in FLOAT",
                                    tw_dtype_name(x->shape.dtype));
-    tw_value *weights = matrix(n, &t);
+    tw_value *weights = tw_build_transform(n->b, n->op, &t);
     x = tw_build_slice(n->b, x, axis, 0, t.points, 1);
     x = swap_axes(n->b, x, axis, rank - 2);
     if (!x || !weights)
@@ -180,7 +141,7 @@ bool tw_onnx_op_stft(tw_onnx_node *n)
     t.parts = x->shape.dim[2];
     t.results = onesided ? t.length / 2 + 1 : t.length;
     int64_t dim[] = {2 * (int64_t)t.results, t.length, t.parts}, over[] = {1, t.length, 1};
-    tw_value *weights = tw_build_reshape(n->b, matrix(n, &t), 3, dim);
+    tw_value *weights = tw_build_reshape(n->b, tw_build_transform(n->b, n->op, &t), 3, dim);
     if (window)
         weights = tw_build2(n->b, "Mul", weights, tw_build_reshape(n->b, window, 3, over), NULL);
     int64_t stride[] = {step};
