@@ -91,7 +91,11 @@ static void prepared(void **state)
            "divides 4");
     expect(CHAIN(LAYER("AdaptiveAveragePooling1D", ",\"output_size\":2147483647")),
            TW_CODE_UNSUPPORTED, "divides 4");
-    expect(IMAGE(LAYER("RandomCrop", SIZE("2", "2"))), TW_CODE_UNSUPPORTED, "use CenterCrop");
+    expect(IMAGE(LAYER("RandomCrop", SIZE("2", "0"))), TW_CODE_FAILED, "0 columns");
+    expect(IMAGE(LAYER("AutoContrast", ",\"value_range\":[3,3]")), TW_CODE_FAILED, "is empty");
+    expect(IMAGE(LAYER("Equalization", "")), TW_CODE_UNSUPPORTED, "before the network");
+    expect(IMAGE(LAYER("Pipeline", ",\"layers\":[{\"class_name\":\"Mine\",\"config\":{}}]")),
+           TW_CODE_UNSUPPORTED, "it (Mine)");
     expect(IMAGE(LAYER("CenterCrop", SIZE("0", "2"))), TW_CODE_FAILED, "0 rows");
     expect(IMAGE(LAYER("Resizing", SIZE("2", "-1"))), TW_CODE_FAILED, "-1 columns");
     expect(IMAGE(LAYER("Resizing", SIZE("2", "2") ",\"interpolation\":\"lanczos3\"")),
@@ -134,6 +138,28 @@ static void local(void **state)
            "0 filters");
     expect(CHAIN(LAYER("LocallyConnected1D", ",\"filters\":2147483647,\"kernel_size\":[2]")),
            TW_CODE_UNSUPPORTED, "weights of more than");
+}
+
+/* Frames and transforms of no sense, and signals that have no room for one. */
+static void spectrograms(void **state)
+{
+    (void)state;
+#define STFT(config) CHAIN(LAYER("STFTSpectrogram", config))
+#define MEL(config) CHAIN(LAYER("Flatten", "") "," LAYER("MelSpectrogram", config))
+    expect(STFT(",\"frame_length\":0"), TW_CODE_FAILED, "frames of 0");
+    expect(STFT(",\"frame_length\":8,\"fft_length\":4"), TW_CODE_FAILED, "a transform of 4");
+    expect(STFT(",\"frame_length\":9223372036854775807"), TW_CODE_FAILED, "frames of");
+    expect(STFT(",\"frame_length\":2,\"mode\":\"mine\""), TW_CODE_UNSUPPORTED, "'mine'");
+    expect(STFT(",\"frame_length\":4,\"padding\":\"causal\""), TW_CODE_FAILED, "'causal'");
+    expect(STFT(",\"frame_length\":8"), TW_CODE_FAILED, "");
+    expect(MEL(",\"fft_length\":64"), TW_CODE_FAILED, "more than half as many");
+    expect(MEL(",\"fft_length\":8,\"sequence_length\":9"), TW_CODE_FAILED, "frames of 9 points");
+    expect(MEL(",\"fft_length\":8,\"sequence_stride\":0"), TW_CODE_FAILED, "0 apart");
+    expect(MEL(",\"fft_length\":8,\"max_freq\":10"), TW_CODE_FAILED, "from 20 to 10 Hz");
+    expect(MEL(",\"fft_length\":8,\"window\":\"kaiser\""), TW_CODE_UNSUPPORTED, "'kaiser'");
+    expect(MEL(",\"fft_length\":8,\"window\":[1,2]"), TW_CODE_FAILED, "no list of 8 numbers");
+    expect(MEL(",\"fft_length\":32,\"num_mel_bins\":1048576"), TW_CODE_UNSUPPORTED, "");
+    expect(CHAIN(LAYER("LSTMCell", ",\"units\":2")), TW_CODE_FAILED, "");
 }
 
 static void damaged(void **state)
@@ -247,9 +273,9 @@ static void endless_heap(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(endless_heap), cmocka_unit_test(sound),
-                                       cmocka_unit_test(refused),      cmocka_unit_test(prepared),
-                                       cmocka_unit_test(local),        cmocka_unit_test(damaged),
-                                       cmocka_unit_test(circles),      cmocka_unit_test(files)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(endless_heap), cmocka_unit_test(sound),   cmocka_unit_test(refused),
+        cmocka_unit_test(prepared),     cmocka_unit_test(local),   cmocka_unit_test(spectrograms),
+        cmocka_unit_test(damaged),      cmocka_unit_test(circles), cmocka_unit_test(files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

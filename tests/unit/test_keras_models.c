@@ -54,7 +54,7 @@ static void run_folder(const char *folder, int least)
 static void layers(void **state)
 {
     (void)state;
-    run_folder("tests/data/keras", 168);
+    run_folder("tests/data/keras", 171);
 }
 
 /* Layers that begin where the run before ended, over several runs (scripts/fixtures/keras_stateful.py). */

@@ -23,10 +23,13 @@ static json_t *parse(tw_diag *diag, const char *what, const char *text, size_t b
     return json;
 }
 
-static int version_of(const char *text)
+static void set_version(tw_kr_import *import, const char *text)
 {
-    long version = text ? strtol(text, NULL, 10) : 0;
-    return version > 0 && version < INT_MAX ? (int)version : 2;
+    char *end = NULL;
+    const long version = text ? strtol(text, &end, 10) : 0;
+    const long minor = end && *end == '.' ? strtol(end + 1, NULL, 10) : 0;
+    import->version = version > 0 && version < INT_MAX ? (int)version : 2;
+    import->minor = minor > 0 && minor < INT_MAX ? (int)minor         : 0;
 }
 
 /* The whole network, its ends named. */
@@ -79,7 +82,7 @@ static tw_graph *import_hdf5(tw_kr_import *import, tw_arena *arena, const void *
     if (!import->weights)
         return NULL;
     const char *text = tw_kr_text(import, "", "model_config");
-    import->version = version_of(tw_kr_text(import, "", "keras_version"));
+    set_version(import, tw_kr_text(import, "", "keras_version"));
     if (text)
         model = parse(diag, "the attribute model_config", text, strlen(text));
     else
@@ -137,7 +140,7 @@ static tw_graph *import_archive(tw_kr_import *import, tw_arena *arena, tw_archiv
     if (model && tw_archive_find(archive, "metadata.json") >= 0) {
         const char *text = member(archive, import->scratch, "metadata.json", &config_bytes, diag);
         about = text ? parse(diag, "metadata.json", text, config_bytes) : NULL;
-        import->version = version_of(json_string_value(json_object_get(about, "keras_version")));
+        set_version(import, json_string_value(json_object_get(about, "keras_version")));
     }
     if (model && diag->code == TW_CODE_OK)
         import->weights = tw_h5_open(import->scratch, weights, bytes, diag);

@@ -49,11 +49,11 @@ enum {
 
 typedef struct tw_kr_import {
     tw_builder b;
-    tw_arena *scratch; /* as long as the import */
-    tw_h5 *weights;    /* null: there are none, and variables are 0 */
-    bool legacy;       /* variables in lists by layer */
-    int version;       /* of Keras, the first number */
-    tw_map tensors;    /* path in the weights' file -> its constant */
+    tw_arena *scratch;  /* as long as the import */
+    tw_h5 *weights;     /* null: there are none, and variables are 0 */
+    bool legacy;        /* variables in lists by layer */
+    int version, minor; /* of Keras, the first two numbers */
+    tw_map tensors;     /* path in the weights' file -> its constant */
     int calls, depth;
 } tw_kr_import;
 

@@ -260,26 +260,16 @@ static tw_value *reversed(tw_kr_node *n, tw_value *x)
     return x ? tw_build_slice(n->b, x, 1, x->shape.dim[1] - 1, x->shape.dim[1], -1) : NULL;
 }
 
-/* The layer's cell, or its cells from the bottom up. */
-static bool add_cells(tw_kr_layer *l, const json_t *record, tw_kr_store *store, tw_value *x,
-                      tw_kr_outcome *out)
+/* A cell, or a stack of them from the bottom up. */
+static bool add_stack(tw_kr_layer *l, const json_t *config, const char *class, tw_kr_store *store,
+                      tw_value *x, tw_kr_outcome *out)
 {
     tw_kr_import *import = l->n->import;
-    const json_t *config = tw_kr_config(record), *cells;
-    const char *class = tw_kr_class(record);
-    store = tw_kr_child(import, store, "cell");
-    if (spatial_of(class) > 0)
-        return tw_kr_conv_lstm(l, store, spatial_of(class), x, out);
-    if (strcmp(class, "RNN") == 0) {
-        record = json_object_get(config, "cell");
-        config = tw_kr_config(record);
-        class = tw_kr_class(record);
-    }
     if (strcmp(class, "StackedRNNCells") != 0) {
         if (!add_cell(l, config, class, store, &x, out))
             return false;
     } else {
-        cells = json_object_get(config, "cells");
+        const json_t *cells = json_object_get(config, "cells");
         tw_kr_store *folder = tw_kr_child(import, store, "cells");
         tw_kr_store **stores = tw_kr_cells(import, folder, cells);
         for (size_t i = 0; i < json_array_size(cells); i++) {
@@ -290,6 +280,24 @@ static bool add_cells(tw_kr_layer *l, const json_t *record, tw_kr_store *store, 
     }
     out->steps = x;
     return settle(l, l->begin || l->stateful, out);
+}
+
+/* The layer's cell, or its cells. */
+static bool add_cells(tw_kr_layer *l, const json_t *record, tw_kr_store *store, tw_value *x,
+                      tw_kr_outcome *out)
+{
+    tw_kr_import *import = l->n->import;
+    const json_t *config = tw_kr_config(record);
+    const char *class = tw_kr_class(record);
+    store = tw_kr_child(import, store, "cell");
+    if (spatial_of(class) > 0)
+        return tw_kr_conv_lstm(l, store, spatial_of(class), x, out);
+    if (strcmp(class, "RNN") == 0) {
+        record = json_object_get(config, "cell");
+        config = tw_kr_config(record);
+        class = tw_kr_class(record);
+    }
+    return add_stack(l, config, class, store, x, out);
 }
 
 /* A stateful layer has its states once, however often it is called. */
@@ -344,13 +352,13 @@ static tw_value **begin_of(tw_kr_node *n, int *count)
     return *count == 0 ? NULL : a ? a->value : n->in + 1;
 }
 
-/* States that the layer will ask for: one a cell, two of an LSTM. */
+/* States that the layer, or the cell, will ask for: one a cell, two of an LSTM. */
 static int states_of(const json_t *record)
 {
     const json_t *own = json_object_get(tw_kr_config(record), "cell");
-    const json_t *cells = json_object_get(tw_kr_config(own), "cells");
+    const json_t *cells = json_object_get(tw_kr_config(own ? own : record), "cells");
     int count = 0;
-    if (!own)
+    if (!own && !cells)
         return gates_of(tw_kr_class(record)) == LSTM || spatial_of(tw_kr_class(record)) ? 2 : 1;
     if (!cells)
         return gates_of(tw_kr_class(own)) == LSTM ? 2 : 1;
@@ -386,6 +394,27 @@ bool tw_kr_op_recurrent(tw_kr_node *n)
     json_decref(record);
     return ok && tw_kr_set(n, tw_kr_flag(n, "return_sequences", false) ? out.steps : out.last) &&
            (!tw_kr_flag(n, "return_state", false) || set_states(n, &out));
+}
+
+/* A cell by itself: one step of its layer, from the states that it is given. */
+bool tw_kr_op_cell(tw_kr_node *n)
+{
+    const tw_kr_argument *a = tw_kr_argument_of(n, 1, "states");
+    tw_kr_layer l = {.n = n, .label = n->name};
+    tw_kr_outcome out = {.steps = NULL};
+    const int count = a ? a->count : n->in_count - 1;
+    tw_value *x = n->in_count > 0 ? tw_kr_real_value(n, n->in[0]) : NULL;
+    json_t *record = json_pack("{s:s, s:O}", "class_name", n->op, "config", n->config);
+    bool ok = record && check_begin(n, record, count);
+    json_decref(record);
+    l.begin = count <= 0 ? NULL : a ? a->value : n->in + 1;
+    if (ok && (!x || x->shape.rank != 2 || !l.begin))
+        return TW_KR_FAIL(n, "its input must be batch and features, and its states must be given");
+    if (!ok)
+        return false;
+    x = tw_build_reshape(n->b, x, 3, (int64_t[]){x->shape.dim[0], 1, x->shape.dim[1]});
+    return x && add_stack(&l, n->config, n->op, n->store, x, &out) && tw_kr_set(n, out.last) &&
+           set_states(n, &out);
 }
 
 /* --- both directions --------------------------------------------------------------------------- */

@@ -262,21 +262,26 @@ bool tw_kr_op_center_crop(tw_kr_node *n)
     return tw_kr_set(n, x);
 }
 
-/* Outside training Keras 2 resamples what has the aspect ratio. Keras 3 says the same, and of late leaves the
- * image as it is. */
+/* Outside training Keras 2, and 3 up to 3.5, resamples what has the aspect ratio, and from 3.8 on the image
+ * stays as it is. What 3.6 and 3.7 cut out begins where the part of the aspect ratio would, and has another
+ * size. */
 bool tw_kr_op_random_crop(tw_kr_node *n)
 {
     tw_value *x = tw_kr_real_value(n, tw_kr_in(n, 4, 0));
     const int first = tw_kr_channels_first(n) ? 2 : 1;
+    const int version = n->import->version, minor = n->import->minor;
     int64_t size[2];
     if (!x || !read_size(n, size))
         return false;
-    if (size[0] == x->shape.dim[first] && size[1] == x->shape.dim[first + 1])
+    if (version > 3 || (version == 3 && minor >= 8) ||
+        (size[0] == x->shape.dim[first] && size[1] == x->shape.dim[first + 1]))
         return tw_kr_set(n, x);
-    if (n->import->version >= 3)
-        return TW_KR_UNSUPPORTED(
-            n, "versions of Keras 3 differ in what it does outside training to an image of another "
-               "size; use CenterCrop, or Resizing with crop_to_aspect_ratio");
+    if (version == 3 && minor >= 6)
+        return TW_KR_UNSUPPORTED(n,
+                                 "Keras 3.%d cuts an image of another size at the wrong place "
+                                 "outside training; use CenterCrop, or Resizing with "
+                                 "crop_to_aspect_ratio",
+                                 minor);
     return set_image(n, x, size, CUT);
 }
 
@@ -311,6 +316,64 @@ bool tw_kr_op_rescaling(tw_kr_node *n)
         return false;
     x = tw_build2(n->b, "Mul", x, scale, NULL);
     return x && tw_kr_set(n, tw_build2(n->b, "Add", x, offset, NULL));
+}
+
+/* x from one range of values to another. */
+static tw_value *rescaled(tw_kr_node *n, tw_value *x, const double *from, const double *to)
+{
+    if (!x || (from[0] == to[0] && from[1] == to[1]))
+        return x;
+    const double factor = (to[1] - to[0]) / (from[1] - from[0]);
+    x = tw_build2(n->b, "Mul", x, tw_kr_scalar(n, factor), NULL);
+    return x ? tw_build2(n->b, "Add", x, tw_kr_scalar(n, to[0] - from[0] * factor), NULL) : NULL;
+}
+
+/* Every channel stretched to the whole range; one that has a single value stays as it is. */
+bool tw_kr_op_auto_contrast(tw_kr_node *n)
+{
+    static const double bytes[] = {0, 255};
+    const json_t *given = tw_kr_get(n, "value_range");
+    double range[2] = {0, 255};
+    tw_value *x = tw_kr_real_value(n, tw_kr_in(n, 4, 0)), *limit[2];
+    for (size_t i = 0; i < json_array_size(given) && i < 2; i++)
+        range[i] = json_number_value(json_array_get(given, i));
+    if (!x)
+        return false;
+    if (!(range[1] > range[0]))
+        return TW_KR_FAIL(n, "its value_range, %g to %g, is empty", range[0], range[1]);
+    tw_value *y = rescaled(n, x, range, bytes);
+    for (int i = 0; y && i < 2; i++) {
+        const int64_t axes[] = {1, 2};
+        limit[i] = tw_build1(n->b, i ? "ReduceMax" : "ReduceMin", y,
+                             TW_SETTINGS(tw_set_ints("axes", 2, axes), tw_set_int("keepdims", 1)));
+    }
+    tw_value *extent =
+        y && limit[0] && limit[1] ? tw_build2(n->b, "Sub", limit[1], limit[0], NULL) : NULL;
+    tw_value *factor = extent ? tw_build2(n->b, "Div", tw_kr_scalar(n, 255), extent, NULL) : NULL;
+    tw_value *several =
+        extent ? tw_build2(n->b, "NotEqual", extent, tw_kr_scalar(n, 0), NULL) : NULL;
+    if (!factor || !several)
+        return false;
+    y = tw_build2(n->b, "Sub", y, limit[0], NULL);
+    y = y ? tw_build2(n->b, "Mul", y, factor, NULL) : NULL;
+    y = y ? tw_build1(n->b, "Clip", y,
+                      TW_SETTINGS(tw_set_float("alpha", 0), tw_set_float("beta", 255)))
+          : NULL;
+    y = rescaled(n, y, bytes, range);
+    return y && tw_kr_set(n, tw_kr_select(n, several, y, x));
+}
+
+/* Layers one behind the other. */
+bool tw_kr_op_pipeline(tw_kr_node *n)
+{
+    const json_t *layers = tw_kr_get(n, "layers");
+    tw_value *x = tw_kr_in(n, 0, TW_MAX_RANK), *mask = tw_kr_mask(n, -1, 0);
+    tw_kr_store **stores =
+        tw_kr_cells(n->import, tw_kr_child(n->import, n->store, "layers"), layers);
+    for (size_t i = 0; x && i < json_array_size(layers); i++)
+        x = tw_kr_inner(n, json_array_get(layers, i), stores[i], x, &mask);
+    n->out_mask[0] = mask;
+    return tw_kr_set(n, x);
 }
 
 /* The layer's numbers, flattened: in the configuration, or learned. They stand for the axes that are

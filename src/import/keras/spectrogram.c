@@ -81,12 +81,11 @@ static tw_value *filters(tw_kr_node *n, const spectrogram *s, int i, const char 
 static tw_value *frames_of(tw_kr_node *n, const spectrogram *s, tw_value *x, tw_value *kernel)
 {
     const int64_t step[] = {s->step, 1}, begin[] = {s->begin, 0}, end[] = {s->end, 0};
-    return x && kernel
-               ? tw_build2(n->b, "Conv", x, kernel,
-                           TW_SETTINGS(tw_set_ints("stride", 2, step),
-                                       tw_set_ints("pad_begin", 2, begin),
-                                       tw_set_ints("pad_end", 2, end)))
-               : NULL;
+    return x && kernel ? tw_build2(n->b, "Conv", x, kernel,
+                                   TW_SETTINGS(tw_set_ints("stride", 2, step),
+                                               tw_set_ints("pad_begin", 2, begin),
+                                               tw_set_ints("pad_end", 2, end)))
+                       : NULL;
 }
 
 /* What the layer makes of real and imaginary parts. A power spectral density has the power of the half that is
@@ -162,10 +161,10 @@ static bool read_mel(tw_kr_node *n, mel *m)
     m->exponent = tw_kr_real(n, "mag_exp", 2);
     if (m->window < 1 || m->transform < m->window || m->transform > MOST_LENGTH || m->stride < 1 ||
         m->stride > INT32_MAX || m->bands < 1 || m->bands > MOST_LENGTH)
-        return TW_KR_FAIL(
-            n, "%lld bands of frames of %lld points, %lld apart, in a transform of %lld",
-            (long long)m->bands, (long long)m->window, (long long)m->stride,
-            (long long)m->transform);
+        return TW_KR_FAIL(n,
+                          "%lld bands of frames of %lld points, %lld apart, in a transform of %lld",
+                          (long long)m->bands, (long long)m->window, (long long)m->stride,
+                          (long long)m->transform);
     return (m->rate > 0 && m->rate < 1e12 && m->low >= 0 && m->high > m->low && m->high < 1e12) ||
            TW_KR_FAIL(n, "bands from %g to %g Hz at %g samples a second", m->low, m->high, m->rate);
 }
@@ -213,7 +212,9 @@ static tw_value *side_by_side(tw_kr_node *n, const mel *m, tw_value *x, int64_t 
     }
     const int64_t before[] = {0, 0}, after[] = {0, rows * m->stride - points};
     if (after[1] > 0)
-        x = tw_build1(n->b, "Pad", x, TW_SETTINGS(tw_set_ints("before", 2, before), tw_set_ints("after", 2, after)));
+        x = tw_build1(
+            n->b, "Pad", x,
+            TW_SETTINGS(tw_set_ints("before", 2, before), tw_set_ints("after", 2, after)));
     else
         x = tw_build_slice(n->b, x, 1, 0, rows * m->stride, 1);
     x = tw_build_reshape(n->b, x, 3, (int64_t[]){batch, rows, m->stride});
@@ -235,7 +236,8 @@ static tw_value *transformed(tw_kr_node *n, const mel *m, tw_value *x, tw_value 
     if (length >= 4 && length <= 1 << 15 && (length & (length - 1)) == 0) {
         x = side_by_side(n, m, x, frames);
         x = window ? binary(n, "Mul", x, window) : x;
-        return x ? tw_build1(n->b, "SignalRfft", x, TW_SETTINGS(tw_set_int("length", length))) : NULL;
+        return x ? tw_build1(n->b, "SignalRfft", x, TW_SETTINGS(tw_set_int("length", length)))
+                 : NULL;
     }
     const tw_transform t = {.length = (int32_t)length,
                             .points = (int32_t)m->window,
@@ -324,8 +326,7 @@ static tw_value *decibels(tw_kr_node *n, tw_value *x)
         x ? tw_build1(n->b, "ReduceMax", x,
                       TW_SETTINGS(tw_set_ints("axes", 3, axes), tw_set_int("keepdims", 1)))
           : NULL;
-    return binary(n, "Max", x,
-                  binary(n, "Sub", top, tw_kr_scalar(n, tw_kr_real(n, "top_db", 80))));
+    return binary(n, "Max", x, binary(n, "Sub", top, tw_kr_scalar(n, tw_kr_real(n, "top_db", 80))));
 }
 
 bool tw_kr_op_mel_spectrogram(tw_kr_node *n)
