@@ -69,22 +69,28 @@ static int32_t first(const tw_runner *r, const tw_plan_step *s, const tw_plan_op
 static int make_block(const tw_runner *r, const tw_plan_operand *o, int32_t row, int32_t rows,
                       int32_t column, int32_t columns, tw_view *v)
 {
-    const int32_t width = tw_width(tw_tensor_of(r, o), r->segment);
+    const tw_tensor *t = tw_tensor_of(r, o);
+    const int32_t base = o->stream == TW_ABSENT ? 0 : r->stream[tw_leader_of(r, o->stream)].a;
+    const int32_t width = tw_width(t, r->segment);
     const int32_t first = row * width + column;
-    const int32_t end = columns > 0 && rows > 0 ? first + (rows - 1) * width + columns : first;
-    if (!tw_make_view(r, o, first, end, v))
-        return 0;
-    if (tw_tensor_of(r, o)->window == 0 && end > first) {
-        const tw_tensor *t = tw_tensor_of(r, o); /* its rows may lie inside those of another */
-        const uint32_t at = (uint32_t)row * (uint32_t)t->stride[v->axis] +
-                            (uint32_t)column * (uint32_t)t->stride[v->axis + 1];
-        v->data = tw_region_base(r->context, r->model, t->region) + t->offset +
-                  at * tw_dtype_bytes(t->dtype);
-    }
+    const int32_t end = first + (rows - 1) * width + columns;
+    tw_whole_view(r, t, v);
     v->row = v->fresh = row;
-    v->rows = v->fresh_rows = end > first ? rows : 0;
-    v->column = end > first ? column : 0;
-    v->columns = end > first ? columns : 0;
+    if (columns <= 0 || rows <= 0) {
+        v->rows = v->fresh_rows = 0;
+        return 1;
+    }
+    if (first < base || (t->window != 0 && (uint32_t)(end - base) > t->window))
+        return 0;
+    /* Rows of a whole tensor may lie inside those of another. */
+    v->data = (uint8_t *)v->data +
+              (t->window != 0 ? (uint32_t)(first - base) * (uint32_t)t->stride[v->axis + 1]
+                              : (uint32_t)row * (uint32_t)t->stride[v->axis] +
+                                    (uint32_t)column * (uint32_t)t->stride[v->axis + 1]) *
+                  tw_element_bytes[t->dtype];
+    v->rows = v->fresh_rows = rows;
+    v->column = column;
+    v->columns = columns;
     return 1;
 }
 
@@ -104,25 +110,19 @@ static int make_input_block(const tw_runner *r, const tw_plan_step *s, const tw_
 }
 
 /* By columns: views of all operands for output pixels [made, made + pixels). */
-static int make_views(const tw_runner *r, uint32_t index, int32_t pixels, tw_view *views)
+static int make_views(const tw_runner *r, uint32_t index, int32_t pixels, tw_view *v)
 {
-    const tw_plan_step *s = tw_step_at(r, index);
+    const tw_plan_step *s = &r->steps[index];
+    const tw_plan_operand *o = tw_inputs_of(r, s), *outputs = tw_outputs_of(r, s);
+    const tw_plan_operand *last = outputs + s->output_count;
     const int32_t made = r->step[index].a, width = tw_step_width(r, s);
-    uint32_t i, count = (uint32_t)s->input_count + s->output_count;
-    for (i = 0; i < count; i++) {
-        const tw_plan_operand *o = &r->model->operands[s->first_operand + i];
-        int ok;
-        if (o->tensor == TW_ABSENT) {
-            memset(&views[i], 0, sizeof views[i]);
-            continue;
-        }
-        if (i >= s->input_count)
-            ok = make_block(r, o, made / width, 1, made % width, pixels, &views[i]);
-        else if (o->column != 0)
-            ok = make_input_block(r, s, o, made, pixels, &views[i]);
-        else
-            ok = tw_make_view(r, o, 0, tw_extent(tw_tensor_of(r, o), r->segment->axis), &views[i]);
-        if (!ok)
+    for (; o < last; o++, v++) {
+        if (o->tensor == TW_ABSENT)
+            memset(v, 0, sizeof *v);
+        else if (o < outputs && o->column == 0)
+            tw_whole_view(r, tw_tensor_of(r, o), v);
+        else if (o < outputs ? !make_input_block(r, s, o, made, pixels, v)
+                             : !make_block(r, o, made / width, 1, made % width, pixels, v))
             return 0;
     }
     return 1;

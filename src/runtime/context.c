@@ -56,6 +56,7 @@ tw_status tw_init(tw_context *context, const tw_model *model, const tw_memory *m
             return TW_E_ALIGNMENT;
         context->region[region].pointer = m->base;
     }
+    context->region[TW_REGION_CONSTANT].constant = model->constants;
     context->model.constant = model;
     return tw_reset(context);
 }

@@ -16,8 +16,8 @@ static uint32_t input_of(const tw_model *m, uint32_t tensor)
 static int32_t advance_source(tw_runner *r)
 {
     const uint32_t source = r->segment->source;
-    const tw_plan_stream *s = &r->model->streams[r->segment->first_stream + source];
-    const tw_tensor *t = &r->model->tensors[s->tensor];
+    const tw_plan_stream *s = &r->streams[source];
+    const tw_tensor *t = &r->tensors[s->tensor];
     const int32_t extent = tw_units(t, r->segment), width = tw_width(t, r->segment);
     tw_counter *count = &r->stream[source];
     int32_t rows = r->segment->source_band > (uint32_t)TW_ALL_ROWS
@@ -38,7 +38,7 @@ static int32_t advance_source(tw_runner *r)
         return (int32_t)TW_E_SCHEDULE;
     if (!feed || feed(r->context->feed_user.pointer, input_of(r->model, s->tensor),
                       count->b / width, rows / width,
-                      tw_region_base(r->context, r->model, t->region) + t->offset +
+                      tw_data_of(r, t) +
                           (uint32_t)(count->b - count->a) * tw_unit_bytes(t, r->segment)) != 0)
         return (int32_t)TW_E_CALLBACK;
     count->b += rows;
@@ -49,12 +49,12 @@ static int32_t advance_source(tw_runner *r)
  * only when the step is, all at once. */
 static tw_status drain(const tw_runner *r, uint32_t index, const tw_view *out)
 {
-    const tw_plan_step *s = tw_step_at(r, index);
+    const tw_plan_step *s = &r->steps[index];
     const tw_model *m = r->model;
     tw_drain give = r->context->drain.function;
     uint32_t i, k;
     for (i = 0; i < s->output_count; i++) {
-        const tw_plan_operand *o = &m->operands[s->first_operand + s->input_count + i];
+        const tw_plan_operand *o = &tw_outputs_of(r, s)[i];
         if (o->tensor == TW_ABSENT || tw_tensor_of(r, o)->window == 0 ||
             (o->rows != TW_ROWS_MAPPED && !tw_is_done(r, index)))
             continue;

@@ -9,6 +9,9 @@
 
 #include "runtime/kernel.h"
 
+/* Bytes of an element by its type, of a tensor that has been verified: tw_dtype_bytes takes any number. */
+extern const uint8_t tw_element_bytes[];
+
 /* b > 0. Most maps have 1 there, and division in 64 bits is a long call on small processors. */
 static inline int64_t tw_floor_div(int64_t a, int64_t b)
 {
@@ -22,6 +25,15 @@ static inline int64_t tw_floor_div(int64_t a, int64_t b)
 static inline int32_t tw_within(int64_t v, int32_t most)
 {
     return v < 0 ? 0 : v > most ? most : (int32_t)v;
+}
+
+/* floor((a * scale + add) / div), for |a| <= TW_ALL_ROWS and terms of a row map; what is further than
+ * INT32_MAX from 0 becomes that. */
+int32_t tw_map_rows(int32_t a, int32_t scale, int32_t add, int32_t div);
+
+static inline int32_t tw_limit_rows(int32_t v, int32_t most)
+{
+    return v < 0 ? 0 : v > most ? most : v;
 }
 
 /* Rows of a tensor on a band axis; a tensor that ends before the axis is one row. */
@@ -46,7 +58,7 @@ static inline int32_t tw_units(const tw_tensor *t, const tw_plan_segment *g)
 static inline uint32_t tw_unit_bytes(const tw_tensor *t, const tw_plan_segment *g)
 {
     const uint32_t axis = g->axis + g->columns;
-    return axis < t->rank ? (uint32_t)t->stride[axis] * tw_dtype_bytes(t->dtype) : 0;
+    return axis < t->rank ? (uint32_t)t->stride[axis] * tw_element_bytes[t->dtype] : 0;
 }
 
 /* Every axis before the band axis has extent 1: a band of rows is one contiguous slice. */
@@ -70,21 +82,20 @@ static inline int tw_is_map(int32_t num, int32_t den, int32_t off, int32_t off2)
 /* Output rows that v input rows allow. */
 static inline int32_t tw_rows_allowed(const tw_plan_operand *o, int32_t v)
 {
-    if (v >= TW_ALL_ROWS)
-        return TW_ALL_ROWS;
-    return tw_within(tw_floor_div((int64_t)v * o->num + o->off, o->den), TW_ALL_ROWS);
+    return v >= TW_ALL_ROWS ? TW_ALL_ROWS
+                            : tw_limit_rows(tw_map_rows(v, o->num, o->off, o->den), TW_ALL_ROWS);
 }
 
 /* First input row that output row `row` needs, within 0..extent. */
 static inline int32_t tw_rows_first(const tw_plan_operand *o, int32_t row, int32_t extent)
 {
-    return tw_within(tw_floor_div((int64_t)row * o->den + o->off2, o->num), extent);
+    return tw_limit_rows(tw_map_rows(row, o->den, o->off2, o->num), extent);
 }
 
 /* Input rows needed to have `rows` output rows allowed, within 0..extent. */
 static inline int32_t tw_rows_needed(const tw_plan_operand *o, int32_t rows, int32_t extent)
 {
-    return tw_within(-tw_floor_div(-((int64_t)rows * o->den - o->off), o->num), extent);
+    return tw_limit_rows(-tw_map_rows(-rows, o->den, o->off, o->num), extent);
 }
 
 /* How pixels relate: the maps of rows and of columns, and the columns of either side. */

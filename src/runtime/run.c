@@ -14,9 +14,14 @@ static void open_segment(tw_runner *r)
     const tw_model *m = r->model;
     uint8_t *fast = (uint8_t *)r->context->region[TW_REGION_FAST].pointer;
     r->segment = &m->segments[r->context->segment];
+    r->steps = m->steps + r->segment->first_step;
+    r->streams = m->streams + r->segment->first_stream;
     r->step = (tw_counter *)(void *)(fast + r->segment->counters);
     r->stream = r->step + r->segment->step_count;
     r->end = r->segment->step_count;
+    r->lying_over = r->segment->stream_count;
+    while (r->lying_over > 0 && r->streams[r->lying_over - 1].over == TW_ABSENT)
+        r->lying_over--;
 }
 
 static void begin_segment(tw_runner *r)
@@ -42,18 +47,20 @@ static int32_t first_for(const tw_runner *r, const tw_plan_step *s, const tw_pla
 /* Rows for which there is room in the windows a step writes. */
 static int32_t room_of(const tw_runner *r, uint32_t index)
 {
-    const tw_plan_step *s = tw_step_at(r, index);
+    const tw_plan_step *s = &r->steps[index];
+    const tw_plan_operand *o = tw_outputs_of(r, s), *end = o + s->output_count;
     int32_t room = TW_ALL_ROWS;
-    uint32_t i;
-    for (i = 0; i < s->output_count; i++) {
-        const tw_plan_operand *o = &r->model->operands[s->first_operand + s->input_count + i];
-        if (o->tensor == TW_ABSENT || tw_tensor_of(r, o)->window == 0 ||
-            tw_tensor_of(r, o)->window > (uint32_t)TW_ALL_ROWS ||
-            tw_leader_of(r, o->stream) != o->stream)
+    for (; o < end; o++) {
+        const tw_tensor *t;
+        if (o->tensor == TW_ABSENT)
             continue;
-        room = tw_min32(
-            room, (int32_t)tw_tensor_of(r, o)->window -
-                      (tw_min32(r->step[index].a, tw_rows_of(r, o)) - r->stream[o->stream].a));
+        t = tw_tensor_of(r, o);
+        if (t->window == 0 || t->window > (uint32_t)TW_ALL_ROWS ||
+            r->streams[o->stream].over != TW_ABSENT)
+            continue;
+        room = tw_min32(room,
+                        (int32_t)t->window - (tw_min32(r->step[index].a, tw_units(t, r->segment)) -
+                                              r->stream[o->stream].a));
     }
     return room;
 }
@@ -65,105 +72,104 @@ typedef struct tw_reach {
     int32_t remaining; /* accumulated input rows not yet taken */
 } tw_reach;
 
-static tw_reach reach_of(const tw_runner *r, uint32_t index)
+/* What the inputs of a step allow. False: nothing. */
+static int can_reach(const tw_runner *r, uint32_t index, tw_reach *reach)
 {
-    const tw_plan_step *s = tw_step_at(r, index);
-    tw_reach reach = {TW_ALL_ROWS, -1, 0};
-    uint32_t i;
-    for (i = 0; i < s->input_count; i++) {
-        const tw_plan_operand *o = &r->model->operands[s->first_operand + i];
+    const tw_plan_step *s = &r->steps[index];
+    const tw_plan_operand *o = tw_inputs_of(r, s), *end = o + s->input_count;
+    reach->allowed = TW_ALL_ROWS;
+    reach->fresh = -1;
+    for (; o < end; o++) {
         int32_t v;
-        if (o->tensor == TW_ABSENT || (o->stream == TW_ABSENT && o->rows != TW_ROWS_ACCUMULATED))
+        if (o->stream == TW_ABSENT && (o->rows != TW_ROWS_ACCUMULATED || o->tensor == TW_ABSENT))
             continue; /* what is no stream is all there */
         v = tw_available(r, o);
         if (o->rows == TW_ROWS_MAPPED) {
-            reach.allowed = tw_min32(reach.allowed, allowed_by(r, s, o, v));
+            reach->allowed = tw_min32(reach->allowed, allowed_by(r, s, o, v));
         } else if (o->rows == TW_ROWS_WHOLE) {
             if (v < tw_rows_of(r, o))
-                reach.allowed = 0;
+                return 0;
         } else {
-            int32_t ready = tw_min32(v, tw_rows_of(r, o)) - r->step[index].b;
-            reach.fresh = reach.fresh < 0 ? ready : tw_min32(reach.fresh, ready);
-            reach.remaining = tw_rows_of(r, o) - r->step[index].b;
+            const int32_t ready = tw_min32(v, tw_rows_of(r, o)) - r->step[index].b;
+            reach->fresh = reach->fresh < 0 ? ready : tw_min32(reach->fresh, ready);
+            reach->remaining = tw_rows_of(r, o) - r->step[index].b;
         }
     }
-    return reach;
+    return reach->allowed > r->step[index].a;
 }
 
 /* Rows to fire by: of the output, or of the accumulated input. -1: it cannot fire now. */
-static int32_t rows_to_fire(const tw_runner *r, uint32_t index, const tw_reach *reach)
+static int32_t rows_to_fire(const tw_runner *r, uint32_t index, tw_reach *reach)
 {
-    const tw_plan_step *s = tw_step_at(r, index);
+    const tw_plan_step *s = &r->steps[index];
     const int32_t band = s->band > (uint32_t)TW_ALL_ROWS ? TW_ALL_ROWS : (int32_t)s->band;
     const int32_t made = r->step[index].a;
-    int32_t made_room;
-    if (reach->fresh >= 0) {
-        if (made >= TW_ALL_ROWS || reach->allowed == 0)
-            return -1;
-        return reach->fresh > 0 || reach->remaining == 0 ? tw_min32(reach->fresh, band) : -1;
-    }
-    if (reach->allowed <= made)
+    int32_t extent, most;
+    if (!can_reach(r, index, reach))
         return -1;
-    if (made >= tw_step_extent(r, s))
+    if (reach->fresh >= 0)
+        return reach->fresh > 0 || reach->remaining == 0 ? tw_min32(reach->fresh, band) : -1;
+    extent = tw_step_extent(r, s);
+    if (made >= extent)
         return 0; /* only padding is added */
-    made_room = tw_min32(band, room_of(r, index));
+    most = tw_min32(band, room_of(r, index));
     if (r->segment->columns != 0) /* not beyond the end of a row */
-        made_room = tw_min32(made_room, tw_step_width(r, s) - made % tw_step_width(r, s));
-    return made_room > 0
-               ? tw_min32(tw_min32(reach->allowed, tw_step_extent(r, s)) - made, made_room)
-               : -1;
+        most = tw_min32(most, tw_step_width(r, s) - made % tw_step_width(r, s));
+    return most > 0 ? tw_min32(tw_min32(reach->allowed, extent) - made, most) : -1;
 }
 
-/* The view of all of a resident operand: weights, mostly. */
-static void whole_view(const tw_runner *r, const tw_plan_operand *o, tw_view *v)
+/* Narrow the view of a whole operand to rows [first, end). False: they are not where the plan says. */
+static int narrow(const tw_runner *r, const tw_plan_operand *o, int32_t first, int32_t end,
+                  tw_view *v)
 {
-    const tw_tensor *t = tw_tensor_of(r, o);
-    const uint32_t axis = r->segment->axis < t->rank ? r->segment->axis : 0;
-    v->tensor = t;
-    v->data = tw_region_base(r->context, r->model, t->region) + t->offset;
-    v->axis = (int32_t)axis;
-    v->row = v->fresh = v->column = v->columns = 0;
-    v->rows = v->fresh_rows = t->dim[axis];
+    const tw_tensor *t = v->tensor;
+    const int32_t base = o->stream == TW_ABSENT ? 0 : r->stream[tw_leader_of(r, o->stream)].a;
+    v->row = v->fresh = first;
+    v->rows = v->fresh_rows = end - first;
+    if (end <= first)
+        return 1;
+    if (first < base || (t->window != 0 && (uint32_t)(end - base) > t->window))
+        return 0;
+    v->data = (uint8_t *)v->data +
+              (uint32_t)(first - base) * (uint32_t)t->stride[v->axis] * tw_element_bytes[t->dtype];
+    return 1;
 }
 
-/* Views of all operands for output rows [row, row + rows), or, where the step accumulates, for
- * `rows` more input rows. */
-static int make_views(const tw_runner *r, uint32_t index, int32_t rows, int accumulates,
-                      tw_view *views)
+/* Views of all operands for `rows` more output rows, or, where the step accumulates, for so many more
+ * input rows. */
+static int make_views(const tw_runner *r, uint32_t index, int32_t rows, int accumulates, tw_view *v)
 {
-    const tw_plan_step *s = tw_step_at(r, index);
+    const tw_plan_step *s = &r->steps[index];
+    const tw_plan_operand *o = tw_inputs_of(r, s), *outputs = tw_outputs_of(r, s);
+    const tw_plan_operand *last = outputs + s->output_count;
     const int32_t made = accumulates ? 0 : r->step[index].a;
-    uint32_t i, count = (uint32_t)s->input_count + s->output_count;
-    for (i = 0; i < count; i++) {
-        const tw_plan_operand *o = &r->model->operands[s->first_operand + i];
+    for (; o < last; o++, v++) {
+        const tw_tensor *t;
         int32_t first = 0, end;
         if (o->tensor == TW_ABSENT) {
-            memset(&views[i], 0, sizeof views[i]);
+            memset(v, 0, sizeof *v);
             continue;
         }
-        if (o->stream == TW_ABSENT && o->rows == TW_ROWS_WHOLE) {
-            whole_view(r, o, &views[i]);
-            continue;
-        }
-        end = tw_rows_of(r, o);
-        if (i >= s->input_count) {
-            if (o->rows == TW_ROWS_MAPPED && !accumulates) {
-                first = made;
-                end = made + rows;
-            }
-        } else if (o->rows == TW_ROWS_MAPPED) {
-            first = tw_rows_first(o, made, end);
-            end = tw_rows_needed(o, made + rows, end);
-            if (end < first)
-                end = first;
-        } else if (o->rows == TW_ROWS_ACCUMULATED) {
+        t = tw_tensor_of(r, o);
+        tw_whole_view(r, t, v);
+        if ((o->rows == TW_ROWS_WHOLE && t->window == 0) || r->segment->axis >= t->rank)
+            continue; /* weights, mostly; or it ends before the band axis */
+        end = v->rows;
+        if (o->rows == TW_ROWS_ACCUMULATED) {
             first = r->step[index].b;
             end = first + rows;
+        } else if (o->rows == TW_ROWS_MAPPED && o < outputs) {
+            first = tw_rows_first(o, made, end);
+            end = tw_rows_needed(o, made + rows, end);
+            if (accumulates && end > tw_available(r, o))
+                return 0; /* one row more was within reach, several are asked for */
+            if (end < first)
+                end = first;
+        } else if (o->rows == TW_ROWS_MAPPED && !accumulates) {
+            first = made;
+            end = made + rows;
         }
-        if (i < s->input_count && o->stream != TW_ABSENT &&
-            end > tw_min32(tw_available(r, o), tw_rows_of(r, o)))
-            return 0;
-        if (!tw_make_view(r, o, first, end, &views[i]))
+        if (!narrow(r, o, first, end, v))
             return 0;
     }
     return 1;
@@ -174,10 +180,11 @@ static void make_call(const tw_runner *r, const tw_plan_step *s, const tw_view *
 {
     const tw_model *m = r->model;
     uint8_t *fast = (uint8_t *)r->context->region[TW_REGION_FAST].pointer;
+    const tw_plan_blob *from = m->blobs + s->first_blob;
     uint32_t i;
     for (i = 0; i < s->blob_count; i++) {
-        blobs[i].data = m->constants + m->blobs[s->first_blob + i].offset;
-        blobs[i].bytes = m->blobs[s->first_blob + i].bytes;
+        blobs[i].data = m->constants + from[i].offset;
+        blobs[i].bytes = from[i].bytes;
     }
     call->in = views;
     call->out = views + s->input_count;
@@ -198,14 +205,13 @@ static void make_call(const tw_runner *r, const tw_plan_step *s, const tw_view *
 /* First row of a stream that step `index` still needs. */
 static int32_t still_needs(const tw_runner *r, uint32_t index, uint32_t stream)
 {
-    const tw_plan_step *s = tw_step_at(r, index);
+    const tw_plan_step *s = &r->steps[index];
+    const tw_plan_operand *o = tw_inputs_of(r, s), *end = o + s->input_count;
     int32_t needed = TW_ALL_ROWS;
-    uint32_t i;
     if (tw_is_done(r, index))
         return TW_ALL_ROWS;
-    for (i = 0; i < s->input_count; i++) {
-        const tw_plan_operand *o = &r->model->operands[s->first_operand + i];
-        if (o->tensor == TW_ABSENT || o->stream != stream)
+    for (; o < end; o++) {
+        if (o->stream != stream)
             continue;
         if (o->rows == TW_ROWS_MAPPED)
             needed = tw_min32(needed, first_for(r, s, o, r->step[index].a));
@@ -220,7 +226,7 @@ static int32_t still_needs(const tw_runner *r, uint32_t index, uint32_t stream)
 /* First row of a stream that any of its readers still needs. */
 static int32_t kept_from(const tw_runner *r, uint32_t stream)
 {
-    const tw_plan_stream *s = &r->model->streams[r->segment->first_stream + stream];
+    const tw_plan_stream *s = &r->streams[stream];
     int32_t first = TW_ALL_ROWS;
     uint32_t i;
     for (i = s->first_reader; i <= s->last_reader; i++)
@@ -228,59 +234,63 @@ static int32_t kept_from(const tw_runner *r, uint32_t stream)
     return first;
 }
 
-/* Give up the rows of an input's window that no reader needs any more, neither of the window's own
+/* Give up the rows of a stream's window that no reader needs any more, neither of the window's own
  * stream nor of those that lie over it: the rest moves down. */
-static void release(const tw_runner *r, const tw_plan_operand *o)
+static void release(const tw_runner *r, uint32_t stream)
 {
-    const tw_plan_stream *streams = &r->model->streams[r->segment->first_stream];
-    const tw_tensor *t;
-    int32_t have, base, keep;
-    uint32_t leader, i;
-    if (o->tensor == TW_ABSENT || o->stream == TW_ABSENT || tw_tensor_of(r, o)->window == 0)
+    const uint32_t leader = tw_leader_of(r, stream);
+    const tw_plan_stream *s = &r->streams[leader];
+    const tw_tensor *t = &r->tensors[s->tensor];
+    const int32_t base = r->stream[leader].a;
+    int32_t have, keep;
+    uint32_t i;
+    if (t->window == 0)
         return;
-    leader = tw_leader_of(r, o->stream);
-    t = &r->model->tensors[streams[leader].tensor];
-    base = r->stream[leader].a;
-    have = streams[leader].producer == TW_ABSENT ? r->stream[leader].b
-                                                 : r->step[streams[leader].producer].a;
+    have = s->producer == TW_ABSENT ? r->stream[leader].b : r->step[s->producer].a;
     have = tw_min32(have, tw_units(t, r->segment));
     keep = tw_min32(have, kept_from(r, leader));
-    for (i = leader + 1; i < r->segment->stream_count && keep > base; i++)
-        if (streams[i].over == leader)
+    for (i = leader + 1; i < r->lying_over && keep > base; i++)
+        if (r->streams[i].over == leader)
             keep = tw_min32(keep, kept_from(r, i));
     if (keep > base) {
-        uint32_t bytes = tw_unit_bytes(t, r->segment);
-        uint8_t *data = tw_region_base(r->context, r->model, t->region) + t->offset;
-        memmove(data, data + (uint32_t)(keep - base) * bytes, (uint32_t)(have - keep) * bytes);
-        r->context->moved += (uint32_t)(have - keep) * bytes;
+        const uint32_t bytes = tw_unit_bytes(t, r->segment);
+        const uint32_t rest = (uint32_t)(have - keep) * bytes;
+        uint8_t *data = tw_data_of(r, t);
+        memmove(data, data + (uint32_t)(keep - base) * bytes, rest);
+        r->context->moved += rest;
         r->stream[leader].a = keep;
     }
 }
 
-/* Does any step of the segment read the stream of an output? */
-static int is_read(const tw_runner *r, const tw_plan_operand *o)
+/* Does any step of the segment read the stream? */
+static int is_read(const tw_plan_stream *s)
 {
-    const tw_plan_stream *s;
-    if (o->stream == TW_ABSENT)
-        return 0;
-    s = &r->model->streams[r->segment->first_stream + o->stream];
     return s->first_reader <= s->last_reader;
+}
+
+/* After a firing: windows that the step read, and those that it wrote and nobody reads. */
+static void release_all(const tw_runner *r, const tw_plan_step *s)
+{
+    const tw_plan_operand *o = tw_inputs_of(r, s), *outputs = tw_outputs_of(r, s);
+    const tw_plan_operand *end = outputs + s->output_count;
+    for (; o < end; o++)
+        if (o->stream != TW_ABSENT && (o < outputs || !is_read(&r->streams[o->stream])))
+            release(r, o->stream);
 }
 
 static tw_status fire(tw_runner *r, uint32_t index, const tw_reach *reach, int32_t rows)
 {
-    const tw_plan_step *s = tw_step_at(r, index);
+    const tw_plan_step *s = &r->steps[index];
+    tw_context *c = r->context;
     tw_counter *count = &r->step[index];
     const int accumulates = reach->fresh >= 0;
-    tw_firing firing;
+    const int32_t row = accumulates ? count->b : count->a;
     tw_view views[TW_MAX_OPERANDS];
     tw_blob blobs[TW_MAX_BLOBS];
     tw_call call;
     tw_status status;
-    tw_hook hook = r->context->hook.function;
-    uint32_t i;
-    r->context->error_step = r->segment->first_step + index;
-    r->context->error_operator = s->operator_code;
+    c->error_step = r->segment->first_step + index;
+    c->error_operator = s->operator_code;
     if (r->segment->columns != 0 ? !r->model->parts->columns->views(r, index, rows, views)
                                  : !make_views(r, index, rows, accumulates, views))
         return TW_E_SCHEDULE;
@@ -288,48 +298,42 @@ static tw_status fire(tw_runner *r, uint32_t index, const tw_reach *reach, int32
     status = r->model->kernels[s->kernel]->run(&call);
     if (status != TW_OK)
         return status;
-    firing.row = accumulates ? count->b : count->a;
-    if (accumulates) {
-        count->b += rows;
-        if (rows == reach->remaining)
-            count->a = TW_ALL_ROWS;
-    } else {
+    if (!accumulates)
         count->a += rows;
-    }
-    r->context->firings++;
+    else
+        count->b += rows;
+    if (accumulates && rows == reach->remaining)
+        count->a = TW_ALL_ROWS;
+    c->firings++;
     if (r->model->parts->ends) {
-        status = r->model->parts->ends->drain(r, index, views + s->input_count);
+        status = r->model->parts->ends->drain(r, index, call.out);
         if (status != TW_OK)
             return status;
     }
-    if (hook) {
-        firing.step = r->segment->first_step + index;
+    if (c->hook.function) {
+        tw_firing firing;
+        firing.step = c->error_step;
         firing.operator_code = s->operator_code;
+        firing.row = row;
         firing.rows = rows;
         firing.call = &call;
-        if (hook(r->context->hook_user.pointer, r->context, &firing) != 0)
+        if (c->hook.function(c->hook_user.pointer, c, &firing) != 0)
             return TW_E_CALLBACK;
     }
-    for (i = 0; i < s->input_count; i++)
-        release(r, &r->model->operands[s->first_operand + i]);
-    for (; i < (uint32_t)s->input_count + s->output_count; i++)
-        if (!is_read(r, &r->model->operands[s->first_operand + i]))
-            release(r, &r->model->operands[s->first_operand + i]);
+    release_all(r, s);
     return TW_OK;
 }
 
 /* Step `index` has moved: it, who reads its results, and steps before them may be able to fire. */
 static void look_from(tw_runner *r, uint32_t index)
 {
-    const tw_plan_step *s = tw_step_at(r, index);
-    uint32_t i;
+    const tw_plan_step *s = &r->steps[index];
+    const tw_plan_operand *o = tw_outputs_of(r, s), *end = o + s->output_count;
     r->end = index + 1;
-    for (i = 0; i < s->output_count; i++) {
-        const tw_plan_operand *o = &r->model->operands[s->first_operand + s->input_count + i];
-        if (o->tensor != TW_ABSENT && is_read(r, o) &&
-            r->model->streams[r->segment->first_stream + o->stream].last_reader >= r->end)
-            r->end = r->model->streams[r->segment->first_stream + o->stream].last_reader + 1;
-    }
+    for (; o < end; o++)
+        if (o->stream != TW_ABSENT && is_read(&r->streams[o->stream]) &&
+            r->streams[o->stream].last_reader >= r->end)
+            r->end = r->streams[o->stream].last_reader + 1;
 }
 
 static int is_complete(const tw_runner *r)
@@ -346,24 +350,23 @@ static int32_t turn(tw_runner *r)
 {
     uint32_t i = r->end, last;
     while (i-- > 0) {
-        tw_reach reach = reach_of(r, i);
-        int32_t rows = rows_to_fire(r, i, &reach);
-        if (rows >= 0)
-            look_from(r, i);
-        if (rows > 0 || (rows == 0 && reach.fresh >= 0)) {
+        tw_reach reach;
+        const int32_t rows = rows_to_fire(r, i, &reach);
+        if (rows < 0)
+            continue;
+        look_from(r, i);
+        if (rows > 0 || reach.fresh >= 0) {
             tw_status status = fire(r, i, &reach, rows);
             return status == TW_OK ? 1 : (int32_t)status;
         }
-        if (rows == 0) {
-            r->step[i].a = reach.allowed;
-            return 1;
-        }
+        r->step[i].a = reach.allowed;
+        return 1;
     }
     if (is_complete(r))
         return 0;
     if (r->segment->source == TW_ABSENT)
         return (int32_t)TW_E_SCHEDULE;
-    last = r->model->streams[r->segment->first_stream + r->segment->source].last_reader;
+    last = r->streams[r->segment->source].last_reader;
     r->end = last < r->segment->step_count ? last + 1 : r->segment->step_count;
     return r->model->parts->ends->advance(r);
 }
@@ -398,6 +401,8 @@ tw_status tw_run_some(tw_context *context, uint32_t firings)
         return TW_E_DIRTY;
     r.context = context;
     r.model = (const tw_model *)context->model.constant;
+    r.operands = r.model->operands;
+    r.tensors = r.model->tensors;
     if (context->segment >= r.model->segment_count) {
         if (r.model->position_count != 0)
             status = r.model->parts->positions->allow(context, r.model);

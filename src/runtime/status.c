@@ -1,5 +1,5 @@
 /* Small questions about statuses, element types and tensors. */
-#include "tilewright/runtime.h"
+#include "runtime/rows.h"
 
 const char *tw_status_text(tw_status status)
 {
@@ -12,15 +12,15 @@ const char *tw_status_text(tw_status status)
     return "unknown status";
 }
 
+const uint8_t tw_element_bytes[] = {0,
+#define TW_DTYPE_BYTES(name, symbol, value, bytes) [value] = bytes,
+                                    TW_DTYPE_LIST(TW_DTYPE_BYTES)
+#undef TW_DTYPE_BYTES
+};
+
 uint32_t tw_dtype_bytes(uint32_t dtype)
 {
-    switch (dtype) {
-#define TW_DTYPE_CASE(name, symbol, value, bytes)                                                  \
-    case value: return bytes;
-        TW_DTYPE_LIST(TW_DTYPE_CASE)
-#undef TW_DTYPE_CASE
-    default: return 0;
-    }
+    return dtype < sizeof tw_element_bytes ? tw_element_bytes[dtype] : 0;
 }
 
 uint32_t tw_tensor_bytes(const tw_tensor *tensor)
