@@ -217,7 +217,7 @@ static void quantised_programs(void **state)
 static void exported_programs(void **state)
 {
     (void)state;
-    check_fixtures("program.pt2", 50);
+    check_fixtures("program.pt2", 51);
 }
 
 /* As torch versions before 2.8 write them: other members, and other schemas before 2.6. */
@@ -241,7 +241,7 @@ static void decomposed_programs(void **state)
 static void scripts(void **state)
 {
     (void)state;
-    check_fixtures("script.pt", 48);
+    check_fixtures("script.pt", 49);
 }
 
 /* No operator is claimed that no network has shown: after the tests above. */

@@ -258,3 +258,19 @@ bool tw_torch_op_fake_quantise_enabled(tw_torch_call *c)
     tw_value *x = enabled ? rounded(c, (tw_storing_places){1, 2, -1, 4}) : tw_torch_real_in(c, 0);
     return tw_torch_give_first(c, x, 2);
 }
+
+/* (x, observer_on, fake_quant_on, running_min, running_max, scale, zero_point, averaging_const, quant_min,
+ * quant_max, ch_axis, per_row_fake_quant, symmetric_quant): fake quantisation that first looks at x in training */
+bool tw_torch_op_fake_quantise_observed(tw_torch_call *c)
+{
+    enum { OBSERVES = 1, ENABLED, SCALE = 5, ZERO, LOW = 8, AXIS = 10, BY_CHANNEL };
+    int64_t observes, enabled;
+    if (!known_int(c, OBSERVES, &observes) || !known_int(c, ENABLED, &enabled))
+        return false;
+    if (observes)
+        return TW_TORCH_UNSUPPORTED(c, "it still observes; call "
+                                       "model.apply(torch.ao.quantization.disable_observer) before "
+                                       "exporting");
+    const tw_storing_places at = {SCALE, ZERO, tw_torch_flag(c, BY_CHANNEL) ? AXIS : -1, LOW};
+    return tw_torch_give(c, enabled ? rounded(c, at) : tw_torch_real_in(c, 0));
+}
