@@ -1,11 +1,15 @@
 # Device code for every target of the toolchain file, at -Os and -O2: one archive each, named
 # TARGET-LEVEL (m4-Os, m4-O2, ...). With TW_FIRMWARE_CASES (a list of folders, each with plan.twp,
 # input.bin and expected.bin, or pack.bin) also firmware that runs it: NAME-TARGET. TW_ONLY: one target; TW_LEVELS: other levels.
+# TW_WITH_CMSIS_NN: a folder with Include/ and lib/TARGET/libcmsis-nn.a, whose kernels are linked too.
 if(NOT TW_LEVELS)
   set(TW_LEVELS Os O2)
 endif()
 if(TW_ONLY)
   set(TW_TARGETS ${TW_ONLY})
+endif()
+if(TW_WITH_CMSIS_NN)
+  list(FILTER TW_ADAPTERS EXCLUDE REGEX "/cmsis_nn/")
 endif()
 list(REMOVE_ITEM TW_DEVICE ${TW_ADAPTERS})
 foreach(target IN LISTS TW_TARGETS)
@@ -14,6 +18,13 @@ foreach(target IN LISTS TW_TARGETS)
     target_include_directories(${target}-${level} PUBLIC include src)
     target_compile_options(${target}-${level} PUBLIC ${TW_FLAGS_${target}} PRIVATE
       -${level} -ffunction-sections -fdata-sections ${TW_DEVICE_FLAGS})
+    if(TW_WITH_CMSIS_NN)
+      target_include_directories(${target}-${level} SYSTEM PUBLIC ${TW_WITH_CMSIS_NN}/Include
+        ${PROJECT_SOURCE_DIR}/tests/device/libc)
+      target_compile_definitions(${target}-${level} PUBLIC TW_WITH_CMSIS_NN)
+      string(REPLACE m7 m4 built ${target}) # one archive serves both
+      target_link_libraries(${target}-${level} PUBLIC ${TW_WITH_CMSIS_NN}/lib/${built}/libcmsis-nn.a)
+    endif()
   endforeach()
 endforeach()
 

@@ -208,7 +208,7 @@ static void print_enum(FILE *file, const tw_attribute *attribute, int32_t value)
         fprintf(file, "%d", (int)value);
 }
 
-static void print_attribute(FILE *file, const tw_attribute *attribute, const void *field)
+void tw_attribute_print(FILE *file, const tw_attribute *attribute, const void *field)
 {
     int32_t word;
     const tw_ints *ints = field;
@@ -235,7 +235,7 @@ static void print_attributes(FILE *file, const tw_node *node)
         if (is_default(attribute, field))
             continue;
         fputs(printed++ ? ", " : " {", file);
-        print_attribute(file, attribute, field);
+        tw_attribute_print(file, attribute, field);
     }
     if (printed)
         fputc('}', file);

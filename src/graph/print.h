@@ -15,4 +15,8 @@ bool tw_text_print(const tw_graph *graph, FILE *file, const char *side_folder, t
 /* A shorter form to read, not to parse: no data of constants beyond `most` elements. */
 bool tw_text_sketch(const tw_graph *graph, FILE *file, int most, tw_diag *diag);
 
+/* "stride=[2, 2]": an attribute as the text IR has it. field: its place in the operator's structure. */
+struct tw_attribute;
+void tw_attribute_print(FILE *file, const struct tw_attribute *attribute, const void *field);
+
 #endif

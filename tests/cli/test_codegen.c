@@ -231,6 +231,9 @@ static void test_direct(void **state)
         expect_in_file("shell.out", "pass: 2 runs");
     }
     expect_in_file("deep0/src/deep.c", "for (i = 0; i < ");
+    expect_in_file("deep0/src/deep.c", "/* stride=[2, 1] */");
+    expect_in_file("deep0/src/deep.c", "{0x00000000u}, {0x40c00000u}, /* 0 to 6 */");
+    expect_in_file("deep0/src/deep.c", "HOLDS(output_n_has_its_size, ");
     expect_in_file("deep1/src/deep.c", "FEED(");
     expect_shell(1, "grep -q check deep0/src/deep.c");
     expect_shell(0, "command -v g++ || exit 0; g++ -x c++ -std=c++17 " STRICT

@@ -3,8 +3,8 @@
 #include "case.h"
 
 #define EMBED(name, file)                                                                          \
-    __asm__(".section .rodata\n .balign 16\n .global " name "\n" name ":\n .incbin \"" TW_CASE     \
-            "/" file "\"\n .global " name "_end\n" name                                            \
+    __asm__(".section .rodata.case,\"a\"\n .balign 16\n .global " name "\n" name                   \
+            ":\n .incbin \"" TW_CASE "/" file "\"\n .global " name "_end\n" name                   \
             "_end:\n .byte 0\n .balign 16\n .previous\n")
 
 #ifdef TW_PACK

@@ -1,9 +1,14 @@
 /* Test firmware: runs embedded plans on embedded inputs and compares every output byte with what the
- * host computed. All kernels of the ledger are linked and offered.
+ * host computed. All kernels of the ledger are linked and offered, and with TW_WITH_CMSIS_NN those
+ * of that back end.
  *
- * Exit status: 0 equal, 1 different, 2 the runtime refuses, 3 the plan wrote outside its arenas. */
+ * Exit status: 0 equal, 1 different, 2 the runtime refuses, 3 the plan wrote outside its arenas,
+ * or an arena 16 bytes smaller was accepted. */
 #include "board.h"
 #include "case.h"
+#ifdef TW_WITH_CMSIS_NN
+#include "backends/cmsis_nn/kernels.h"
+#endif
 #include "ops/codes.h"
 #include "runtime/plan.h"
 
@@ -44,6 +49,10 @@ static const tw_kernel *const every_kernel[] = {
 #define TW_K(symbol, signature) &tw_k_##symbol##_##signature,
 #define TW_OP(code, Name, symbol, KIND, ...) __VA_ARGS__
 #include "ops/ops.def"
+#ifdef TW_WITH_CMSIS_NN
+#define TW_CMSIS_NN(name, operator_symbol, signature, variant) &tw_cmsis_nn_##name,
+#include "backends/cmsis_nn/kernels.def"
+#endif
 };
 enum { EVERY_KERNEL = sizeof every_kernel / sizeof *every_kernel };
 
@@ -76,7 +85,7 @@ static uint8_t arena[TW_MAX_REGIONS][ARENA + GUARD] __attribute__((aligned(16)))
 
 static int guards_intact(const tw_model *model)
 {
-    for (uint32_t region = 1; region < TW_MAX_REGIONS; region++)
+    for (uint32_t region = 0; region < TW_MAX_REGIONS; region++)
         for (uint32_t i = tw_region_bytes(model, region); i < ARENA + GUARD; i++)
             if (arena[region][i] != PAINT)
                 return 0;
@@ -134,6 +143,14 @@ static int run_case(const tw_case *c, uint32_t *runs)
         memory[region - 1].bytes = tw_region_bytes(&model, region);
         if (memory[region - 1].bytes > ARENA)
             return refuse("arena", TW_E_MEMORY, UINT32_MAX);
+    }
+    if (memory[0].bytes >= 16) {
+        memory[0].bytes -= 16;
+        if (tw_init(&context, &model, memory, TW_MAX_REGIONS - 1) != TW_E_MEMORY) {
+            board_print("an arena that is too small was accepted\n");
+            return 3;
+        }
+        memory[0].bytes += 16;
     }
     status = tw_init(&context, &model, memory, TW_MAX_REGIONS - 1);
     if (status != TW_OK)

@@ -5,6 +5,7 @@
 
 #include "emit/firmware/direct.h"
 #include "emit/firmware/trace.h"
+#include "graph/print.h"
 #include "ops/op.h"
 #include "runtime/rows.h"
 
@@ -85,11 +86,13 @@ static void write_numbers(FILE *f, const int32_t *number)
 
 static void write_tensor(const tw_direct *d, uint32_t index)
 {
+    static const char *const regions[TW_MAX_REGIONS] = {"TW_REGION_CONSTANT", "TW_REGION_FAST",
+                                                        "TW_REGION_STATE", "TW_REGION_SLOW"};
     const tw_tensor *t = &d->m->session->model.tensors[index];
     const char *name = tw_comment_text(d->m->arena, d->m->session->tensor_names[index]);
-    fprintf(d->f, "/* %s: %s */\nstatic const tw_tensor tensor_%u = {\n    %u, %u, %u, 0, %uu, ",
-            *name ? name : "without a name", tw_shape_words(d->m->arena, t), index, t->dtype,
-            t->rank, t->region, t->offset);
+    fprintf(d->f, "/* %s: %s */\nstatic const tw_tensor tensor_%u = {\n    %s, %u, %s, 0, %uu, ",
+            *name ? name : "without a name", tw_shape_words(d->m->arena, t), index,
+            tw_c_dtype(t->dtype), t->rank, regions[t->region], t->offset);
     write_numbers(d->f, t->dim);
     fprintf(d->f, ", ");
     write_numbers(d->f, t->stride);
@@ -108,8 +111,9 @@ static void write_tensors(const tw_direct *d)
         used[model->inputs[i]] = true;
     for (uint32_t i = 0; i < model->output_count; i++)
         used[model->outputs[i]] = true;
-    fprintf(d->f,
-            "/* Type, rank, memory, offset, extents, strides, scale, zero point, window. */\n");
+    fprintf(d->f, "/* Tensors: type, rank, memory, 0, offset, extents, strides; scale, zero point, "
+                  "rows of the\n"
+                  " * window (0: all), 0. */\n");
     for (uint32_t i = 0; i < model->tensor_count; i++)
         if (used[i])
             write_tensor(d, i);
@@ -145,13 +149,14 @@ static void write_view(const tw_direct *d, uint32_t step, int operand)
     const uint32_t axis = model->segments[d->segment[step]].axis;
     const int32_t *number = d->example[step]->number + operand * TW_VIEW_NUMBERS;
     if (o->tensor == TW_ABSENT) {
-        fprintf(d->f, "        {NULL, NULL, 0, 0, 0, 0, 0, 0, 0},\n");
+        fprintf(d->f, "        {NULL, NULL, 0, 0, 0, 0, 0, 0, 0}, /* none */\n");
         return;
     }
     const tw_tensor *t = &model->tensors[o->tensor];
-    fprintf(d->f, "        {&tensor_%u, %s + %d, %u, %d, %d, %d, %d, %d, %d},\n", o->tensor,
-            tw_direct_base(t->region), (int32_t)t->offset + number[2], axis < t->rank ? axis : 0,
-            number[0], number[1], number[0], number[1], number[3], number[4]);
+    fprintf(d->f, "        {&tensor_%u, %s + %d, %u, %d, %d, %d, %d, %d, %d}, /* %s */\n",
+            o->tensor, tw_direct_base(t->region), (int32_t)t->offset + number[2],
+            axis < t->rank ? axis : 0, number[0], number[1], number[0], number[1], number[3],
+            number[4], tw_comment_text(d->m->arena, d->m->session->tensor_names[o->tensor]));
 }
 
 static void write_views(const tw_direct *d, uint32_t step)
@@ -195,14 +200,17 @@ static void write_attributes(const tw_direct *d, const tw_plan_step *s, const tw
     if (s->attribute_words == 0)
         return;
     fprintf(d->f, "    static const uint32_t attributes[] = {");
-    for (int i = 0; op && i < op->attribute_count; i++) {
+    for (int i = 0; op && i < op->attribute_count && s->attribute_words * 4u >= op->attribute_bytes;
+         i++) {
         const uint32_t from = op->attributes[i].offset / 4;
         const uint32_t end =
             i + 1 < op->attribute_count ? op->attributes[i + 1].offset / 4 : s->attribute_words;
         fprintf(d->f, "\n        ");
         for (uint32_t k = from; k < end && k < s->attribute_words; k++)
             fprintf(d->f, word[k] < 65536 ? "%uu, " : "0x%08xu, ", word[k]);
-        fprintf(d->f, "/* %s */", op->attributes[i].name);
+        fprintf(d->f, "/* ");
+        tw_attribute_print(d->f, &op->attributes[i], word + from);
+        fprintf(d->f, " */");
     }
     fprintf(d->f, "\n    };\n");
 }
@@ -230,6 +238,20 @@ static void write_parameters(const tw_direct *d, uint32_t step)
     fprintf(d->f, "%s", *separator ? "" : "void");
 }
 
+/* "-128 to 127", in the type of the first output. */
+static const char *bounds_of(const tw_direct *d, const tw_plan_step *s)
+{
+    const tw_model *model = &d->m->session->model;
+    const tw_plan_operand *o = &model->operands[s->first_operand + s->input_count];
+    const uint32_t bits[2] = {s->clamp_low, s->clamp_high};
+    float low, high;
+    memcpy(&low, &bits[0], sizeof low);
+    memcpy(&high, &bits[1], sizeof high);
+    return o->tensor != TW_ABSENT && model->tensors[o->tensor].dtype == TW_F32
+               ? tw_format(d->m->arena, "%.9g to %.9g", (double)low, (double)high)
+               : tw_format(d->m->arena, "%d to %d", (int32_t)bits[0], (int32_t)bits[1]);
+}
+
 /* The fields of tw_call, in their order. */
 static void write_call(const tw_direct *d, uint32_t step)
 {
@@ -237,13 +259,16 @@ static void write_call(const tw_direct *d, uint32_t step)
     const bool constant = is_constant(d, step, 0, d->example[step]->count);
     fprintf(d->f,
             "    static const tw_call %s = {\n"
-            "        %s, %s, %u, %u, %s, %uu, %s, %uu, {0x%08xu}, {0x%08xu},\n"
+            "        %s, %s, %u, %u,\n"
+            "        %s, %uu, %s, %uu,\n"
+            "        {0x%08xu}, {0x%08xu}, /* %s */\n"
             "        FAST + %u, %uu, FAST + %u, %uu};\n",
             constant ? "call" : "first_call", constant ? "views" : "NULL",
             constant ? tw_format(d->m->arena, "views + %u", s->input_count) : "NULL",
             s->input_count, s->output_count, s->attribute_words ? "attributes" : "NULL",
             s->attribute_words * 4, s->blob_count ? "tables" : "NULL", s->blob_count, s->clamp_low,
-            s->clamp_high, s->scratch_offset, s->scratch_bytes, s->memory_offset, s->memory_bytes);
+            s->clamp_high, bounds_of(d, s), s->scratch_offset, s->scratch_bytes, s->memory_offset,
+            s->memory_bytes);
     if (!constant) {
         fprintf(d->f,
                 "    tw_view views[%u];\n    tw_call call = first_call;\n"
@@ -256,6 +281,23 @@ static void write_call(const tw_direct *d, uint32_t step)
     fprintf(d->f, "    return %s.run(&call);\n}\n\n", d->m->kernels[s->kernel]);
 }
 
+/* "s8 1x32x32x1, s8 8x3x3x1 -> s8 1x16x16x8" */
+static const char *shapes_of(const tw_direct *d, const tw_plan_step *s)
+{
+    const tw_model *model = &d->m->session->model;
+    const char *text = "";
+    for (int i = 0; i < s->input_count + s->output_count; i++) {
+        const uint32_t tensor = model->operands[s->first_operand + (uint32_t)i].tensor;
+        text = tw_format(
+            d->m->arena, "%s%s%s", text,
+            i == s->input_count ? " -> "
+            : i > 0             ? ", "
+                                : "",
+            tensor == TW_ABSENT ? "none" : tw_shape_words(d->m->arena, &model->tensors[tensor]));
+    }
+    return text;
+}
+
 static void write_step(const tw_direct *d, uint32_t step)
 {
     const tw_plan_step *s = &d->m->session->model.steps[step];
@@ -263,14 +305,33 @@ static void write_step(const tw_direct *d, uint32_t step)
     const char *name = tw_comment_text(d->m->arena, d->m->session->step_names[step]);
     if (!d->example[step])
         return; /* it has no rows to compute */
-    fprintf(d->f, "/* %s%s%s */\nstatic tw_status %s(", op ? op->name : "a step", *name ? ": " : "",
-            name, d->step[step]);
+    fprintf(d->f, "/* %s%s%s\n *     %s */\nstatic tw_status %s(", op ? op->name : "a step",
+            *name ? ": " : "", name, shapes_of(d, s), d->step[step]);
     write_parameters(d, step);
     fprintf(d->f, ")\n{\n");
     write_attributes(d, s, op);
     write_tables(d, s);
     write_views(d, step);
     write_call(d, step);
+}
+
+static void write_steps(const tw_direct *d)
+{
+    fprintf(
+        d->f,
+        "/* Steps: a call of a kernel each. Where bands differ, the call has its first band, and "
+        "the\n"
+        " * parameters say where another begins: its row, and the place in memory behind the "
+        "tensor's.\n"
+        " *     attributes   as words; a list is how many, then TW_MAX_RANK of them\n"
+        " *     tables       address, bytes\n"
+        " *     views        tensor, address, band axis; first row and rows present; of these, "
+        "those\n"
+        " *                  that are new; first column and columns (0, 0: every column)\n"
+        " *     call         inputs, outputs and how many; attributes and tables; bounds of the\n"
+        " *                  results; scratch and the step's own memory, with their bytes */\n\n");
+    for (uint32_t i = 0; i < d->m->session->model.step_count; i++)
+        write_step(d, i);
 }
 
 /* ---- segments ---- */
@@ -462,10 +523,10 @@ bool tw_write_direct(const tw_making *m)
             "*/\n#include \"%s.h\"\n\n#include \"%s\"\n\n",
             m->name, m->session->model.control_count ? "" : ";\n * nothing is decided at run time",
             m->name, tw_kernels_header(m));
+    tw_write_assertions(m, d.f);
     write_memory(&d);
     write_tensors(&d);
-    for (uint32_t i = 0; i < m->session->model.step_count; i++)
-        write_step(&d, i);
+    write_steps(&d);
     write_segments(&d);
     tw_write_direct_run(m, d.f, made_of(&d));
     write_ends(&d, false);

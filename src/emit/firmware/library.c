@@ -8,33 +8,6 @@
 
 /* ---- NAME.c ---- */
 
-static void write_assertions(const tw_making *m, FILE *f)
-{
-    fprintf(f,
-            "/* What was true when this was written must be true where it is compiled. */\n"
-            "#define HOLDS(what, condition) typedef char %s_##what[(condition) ? 1 : -1]\n"
-            "HOLDS(context_has_its_size, sizeof(%s_network) == %s_CONTEXT_BYTES);\n"
-            "HOLDS(runtime_reads_the_plan, TW_PLAN_MAJOR == %uu && TW_PLAN_MINOR >= %uu);\n",
-            m->name, m->name, m->big, m->session->model.header->major,
-            m->session->model.header->minor);
-    for (uint32_t r = 1; r < TW_MAX_REGIONS; r++)
-        if (tw_firmware_region_bytes(m, r))
-            fprintf(f, "HOLDS(%s_suffices, %s_%s_BYTES >= %uu);\n", tw_firmware_regions[r].argument,
-                    m->big, tw_firmware_regions[r].macro, tw_region_bytes(&m->session->model, r));
-    for (int out = 0; out < 2; out++) {
-        const uint32_t count = out ? m->session->model.output_count : m->session->model.input_count;
-        for (uint32_t i = 0; i < count; i++) {
-            const tw_port *p = out ? &m->outputs[i] : &m->inputs[i];
-            const char *kind = out ? "output" : "input";
-            if (tw_has_array_type(p))
-                fprintf(f,
-                        "HOLDS(%s_%s_has_its_size, sizeof(%s_tensor_%s_%s) == %s_%s_%s_BYTES);\n",
-                        kind, p->c, m->name, kind, p->c, m->big, out ? "OUTPUT" : "INPUT", p->big);
-        }
-    }
-    fprintf(f, "\n");
-}
-
 static void write_kernels(const tw_making *m, FILE *f)
 {
     fprintf(f, "/* In the plan's order: what stands here is linked, nothing else. */\n");
@@ -202,7 +175,7 @@ static void write_source(const tw_making *m)
             "#include \"%s.h\"\n\n#include \"%s\"\n"
             "#include \"runtime/parts.h\"\n\n",
             m->name, m->name, m->name, tw_kernels_header(m));
-    write_assertions(m, f);
+    tw_write_assertions(m, f);
     write_kernels(m, f);
     write_parts(m, f);
     if (!m->options->external)

@@ -65,6 +65,7 @@ bool tw_kernel_names(const tw_making *m, const char ***names, uint32_t *count);
 
 /* tensors.c: how C spells types and numbers. */
 const char *tw_c_type(uint32_t dtype);
+const char *tw_c_dtype(uint32_t dtype); /* "TW_S8" */
 const char *tw_c_float(tw_arena *arena, float value);
 const char *tw_shape_words(tw_arena *arena, const tw_tensor *tensor); /* "f32 1x32x32x1" */
 void tw_c_words(FILE *file, const void *data, size_t bytes);          /* an array's elements */
@@ -81,6 +82,9 @@ uint32_t tw_firmware_ram_bytes(const tw_making *m);
 bool tw_has_array_type(const tw_port *port);
 /* ", void *arena, uint32_t arena_bytes", for each memory used. */
 void tw_write_memory_parameters(const tw_making *m, FILE *file);
+
+/* Of every size: it is as it was when this was written. */
+void tw_write_assertions(const tw_making *m, FILE *file);
 
 /* library.c */
 void tw_write_library(const tw_making *m);

@@ -23,6 +23,16 @@ const char *tw_c_type(uint32_t dtype)
     }
 }
 
+const char *tw_c_dtype(uint32_t dtype)
+{
+    switch (dtype) {
+#define TW_DTYPE_SYMBOL(name, symbol, value, bytes)                                                \
+    case symbol: return #symbol;
+        TW_DTYPE_LIST(TW_DTYPE_SYMBOL)
+    default: return "TW_NO_DTYPE";
+    }
+}
+
 const char *tw_c_float(tw_arena *arena, float value)
 {
     char *text = tw_format(arena, "%.9g", (double)value);
