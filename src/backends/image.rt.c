@@ -34,19 +34,29 @@ int tw_native_windows_touch(const tw_window_spans *window)
     return 1;
 }
 
+/* Rows of a dense view of fewer than 2^31 elements: what is present on all axes but the last; 0 where rows
+ * are empty. */
+static int32_t rows_before(const tw_view *v, int last)
+{
+    uint32_t count = v->tensor->dim[last] > 0;
+    int i;
+    for (i = 0; i < last; i++)
+        count *= (uint32_t)(i == v->axis ? v->rows : v->tensor->dim[i]);
+    return (int32_t)count;
+}
+
 int tw_native_rows_of(const tw_call *call, tw_native_rows *rows)
 {
     const tw_view *x = &call->in[0], *y = &call->out[0];
     const int last = (int)y->tensor->rank - 1;
-    const int32_t depth = x->tensor->dim[last], outputs = y->tensor->dim[last];
     rows->x = (const int8_t *)x->data;
     rows->y = (int8_t *)y->data;
     rows->first = 0;
-    rows->outputs = outputs;
+    rows->outputs = y->tensor->dim[last];
     if (y->axis == last) { /* a band of outputs of one row */
         if (!tw_is_whole(x))
             return 0;
-        rows->count = (int32_t)(outputs ? tw_element_count(y->tensor) / outputs : 0);
+        rows->count = rows_before(y, last);
         rows->first = y->row;
         rows->outputs = y->rows;
         return rows->count <= 1;
@@ -55,6 +65,6 @@ int tw_native_rows_of(const tw_call *call, tw_native_rows *rows)
         return 0;
     rows->x +=
         (ptrdiff_t)(y->row - x->row) * x->tensor->stride[x->axis] * tw_native_bytes(x->tensor);
-    rows->count = (int32_t)(outputs ? tw_view_count(y) / outputs : 0);
-    return depth >= 0;
+    rows->count = rows_before(y, last);
+    return 1;
 }

@@ -24,37 +24,61 @@ static tw_status check(const tw_call *call, uint64_t *work)
     return TW_OK;
 }
 
-/* With strides: the library steps over what is left out. */
-static tw_status run_strided(tw_cmsis_nn_window *window, const tw_cmsis_nn_product *p)
+static tw_cmsis_nn_product product_of(const tw_call *call, int32_t channel, int32_t outputs)
 {
-    const cmsis_nn_context none = {NULL, 0};
-    window->filter.n = p->outputs;
-    window->filter.c = p->depth;
-    window->params.input_offset = 0;
-    return tw_cmsis_nn_status(arm_convolve_1x1_s8(&none, &window->params, &p->scales, &window->in,
-                                                  p->x, &window->filter, p->weights, &window->out,
-                                                  p->bias, &window->out, p->y));
+    const tw_tensor *w = call->in[1].tensor;
+    tw_cmsis_nn_product p;
+    p.depth = w->dim[w->rank - 1];
+    p.outputs = outputs;
+    p.weights = (const int8_t *)call->in[1].data + (ptrdiff_t)channel * p.depth;
+    p.scales = tw_cmsis_nn_scales(call, channel);
+    p.bias = tw_cmsis_nn_table(call, TW_BLOB_BIAS, channel);
+    return p;
 }
 
-static tw_status run(const tw_call *call)
+/* With strides: the library steps over what is left out. */
+static tw_status run_strided(const tw_call *call)
 {
+    const cmsis_nn_context none = {NULL, 0};
     tw_cmsis_nn_product p;
     tw_cmsis_nn_window window;
     const tw_status status = tw_cmsis_nn_weights_window(call, 1, &window);
     if (status != TW_OK)
         return status;
-    p.x = window.x;
-    p.y = window.y;
-    p.count = window.out.n * window.out.h * window.out.w;
-    p.depth = window.in.c;
-    p.outputs = window.out.c;
-    p.weights = (const int8_t *)call->in[1].data +
-                (ptrdiff_t)window.channel * call->in[1].tensor->stride[0];
-    p.scales = tw_cmsis_nn_scales(call, window.channel);
-    p.bias = tw_cmsis_nn_table(call, TW_BLOB_BIAS, window.channel);
-    return window.params.stride.h == 1 && window.params.stride.w == 1
-               ? tw_cmsis_nn_product_run(call, &p)
-               : run_strided(&window, &p);
+    p = product_of(call, window.channel, window.out.c);
+    window.filter.n = p.outputs;
+    window.filter.c = p.depth;
+    window.params.input_offset = 0;
+    return tw_cmsis_nn_status(arm_convolve_1x1_s8(&none, &window.params, &p.scales, &window.in,
+                                                  window.x, &window.filter, p.weights, &window.out,
+                                                  p.bias, &window.out, window.y));
+}
+
+/* Without: pixels are rows of a matrix. */
+static tw_status run_rows(const tw_call *call)
+{
+    tw_cmsis_nn_product p;
+    tw_native_rows rows;
+    if (!tw_is_whole(&call->in[1]))
+        return TW_E_DATA;
+    if (!tw_native_rows_of(call, &rows))
+        return TW_E_SCHEDULE;
+    p = product_of(call, rows.first, rows.outputs);
+    p.x = rows.x;
+    p.y = rows.y;
+    p.count = rows.count;
+    return tw_cmsis_nn_product_run(call, &p);
+}
+
+static int is_strided(const tw_ints *stride)
+{
+    return stride->count > 0 && (stride->v[0] != 1 || stride->v[stride->count - 1] != 1);
+}
+
+static tw_status run(const tw_call *call)
+{
+    return is_strided(&((const tw_conv_attributes *)call->attributes)->stride) ? run_strided(call)
+                                                                               : run_rows(call);
 }
 
 TW_CMSIS_NN_KERNEL(conv_1x1_s8, run, check);

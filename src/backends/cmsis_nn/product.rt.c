@@ -1,6 +1,8 @@
 /* Rows by a matrix of weights, by CMSIS-NN: pointwise convolution, fully connected layers of several rows. */
 #include "backends/cmsis_nn/product.h"
 
+#include "arm_nnsupportfunctions.h"
+
 /* Rows for the function that works on two or four at once; the others are for the one for vectors. With the DSP
  * extension the former adds up all weights first, whatever the rows, and is slow at one that is left over:
  * nearly five instructions a weight, and less than half of one saved a weight and row. */
@@ -13,20 +15,10 @@ static int32_t rows_at_once(int32_t count)
 
 static tw_status run_rows(const tw_call *call, const tw_cmsis_nn_product *p, int32_t count)
 {
-    const cmsis_nn_context none = {NULL, 0};
-    const cmsis_nn_dims input = tw_cmsis_nn_dims(1, 1, count, p->depth);
-    const cmsis_nn_dims filter = tw_cmsis_nn_dims(p->outputs, 1, 1, p->depth);
-    const cmsis_nn_dims bias = tw_cmsis_nn_dims(1, 1, 1, p->outputs);
-    const cmsis_nn_dims output = tw_cmsis_nn_dims(1, 1, count, p->outputs);
-    cmsis_nn_conv_params params;
-    params.input_offset = 0;
-    params.output_offset = call->out[0].tensor->zero_point;
-    params.stride = params.dilation = tw_cmsis_nn_tile(1, 1);
-    params.padding = tw_cmsis_nn_tile(0, 0);
-    params.activation = tw_cmsis_nn_activation(call);
-    return tw_cmsis_nn_status(arm_convolve_1x1_s8_fast(&none, &params, &p->scales, &input, p->x,
-                                                       &filter, p->weights, &bias, p->bias, &output,
-                                                       p->y));
+    return tw_cmsis_nn_status(arm_nn_mat_mult_nt_t_s8(
+        p->x, p->weights, p->bias, p->y, p->scales.multiplier, p->scales.shift, count, p->outputs,
+        p->depth, 0, call->out[0].tensor->zero_point, call->clamp_low.s32, call->clamp_high.s32,
+        p->outputs, p->depth));
 }
 
 static tw_status run_vectors(const tw_call *call, const tw_cmsis_nn_product *p, int32_t row)

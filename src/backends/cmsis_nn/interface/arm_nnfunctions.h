@@ -75,9 +75,6 @@ arm_cmsis_nn_status arm_convolve_s8(TW_CMSIS_NN_CONV_ARGUMENTS, const cmsis_nn_d
                                     const cmsis_nn_dims *output_dims, int8_t *output);
 arm_cmsis_nn_status arm_convolve_1x1_s8(TW_CMSIS_NN_CONV_ARGUMENTS,
                                         const cmsis_nn_dims *output_dims, int8_t *output);
-arm_cmsis_nn_status arm_convolve_1x1_s8_fast(TW_CMSIS_NN_CONV_ARGUMENTS,
-                                             const cmsis_nn_dims *output_dims, int8_t *output);
-
 typedef struct {
     const void *data;
     const bool is_int32_bias; /* else int64 */
