@@ -29,100 +29,73 @@ int tw_native_window_check(const tw_call *call, const tw_window_spans *window);
 /* Does every window cover an element, without dilation? Some functions count on it. */
 int tw_native_windows_touch(const tw_window_spans *window);
 
-/* Outputs y->row and on along one axis, from inputs [have, until). Positions fit 32 bits, as
- * tw_native_window_check has seen to. */
-typedef struct tw_native_reach {
-    int32_t skip, rows, padding;
-} tw_native_reach;
+/* How a band is cut out of whole images: along one axis. */
+typedef struct tw_native_cut {
+    int axis;        /* 0 images, 1 rows, 2 columns, 3 channels */
+    int32_t in, out; /* present there */
+    int32_t padding; /* in front of them */
+    ptrdiff_t skip;  /* elements of the input that they leave out */
+} tw_native_cut;
 
-static inline int tw_native_reach_of(const tw_span *s, const tw_view *y, int32_t have,
-                                     int32_t until, tw_native_reach *reach)
+/* Outputs y->row and on along a window's axis, from inputs [have, until). Positions fit 32 bits, as
+ * tw_native_window_check has seen to. */
+static inline int tw_native_reach(const tw_span *s, const tw_view *y, int32_t have, int32_t until,
+                                  tw_native_cut *cut)
 {
     const int32_t first = y->row * s->stride - s->pad_begin;
     const int32_t last =
         first + (y->rows - 1) * s->stride + (s->kernel - 1) * s->dilation + 1; /* behind it */
     const int32_t from = first < 0 ? 0 : first < s->in ? first : s->in;
     const int32_t to = last < from ? from : last < s->in ? last : s->in;
-    reach->skip = reach->rows = reach->padding = 0; /* without rows everything is padding */
+    cut->in = cut->padding = 0; /* without rows everything is padding */
+    cut->skip = 0;
     if (from == to)
         return 1;
-    reach->skip = from - have;
-    reach->rows = until - from; /* those behind `to` keep the pitch of an image */
-    reach->padding = from - first;
+    cut->in = until - from; /* those behind `to` keep the pitch of an image */
+    cut->padding = from - first;
+    cut->skip = from - have;
     return have <= from && until >= to;
 }
 
-static inline void tw_native_whole(const tw_call *call, const tw_window_spans *window,
-                                   tw_native_image *image)
+/* The cut of a call, whose window has been verified by tw_native_window_check. 0: the band needs more than is
+ * there. Runs once a row. */
+static inline int tw_native_cut_of(const tw_call *call, const tw_window_spans *window,
+                                   tw_native_cut *cut)
 {
-    const tw_tensor *x = call->in[0].tensor, *y = call->out[0].tensor;
-    const tw_span *rows = &window->axis[0], *columns = &window->axis[1];
-    image->x = (const int8_t *)call->in[0].data;
-    image->y = (int8_t *)call->out[0].data;
-    image->images = y->dim[0];
-    image->in_rows = rows->in;
-    image->in_columns = columns->in;
-    image->in_channels = x->dim[x->rank - 1];
-    image->out_rows = rows->out;
-    image->out_columns = columns->out;
-    image->out_channels = y->dim[y->rank - 1];
-    image->pad_rows = rows->pad_begin;
-    image->pad_columns = columns->pad_begin;
-    image->channel = 0;
-}
-
-/* The axis that has been cut: 0 images, 1 rows, 2 columns, 3 channels; of the input, [have, until) is there.
- * 0: the band needs more. */
-static inline int tw_native_cut(const tw_call *call, const tw_window_spans *window, int32_t have,
-                                int32_t until, tw_native_image *image)
-{
-    const tw_view *y = &call->out[0];
-    const tw_tensor *x = call->in[0].tensor;
-    const int axis = y->axis > 0 ? y->axis + 4 - (int)x->rank : 0;
-    tw_native_reach reach = {0, 0, 0};
-    if (axis == 3) { /* every output channel reads every input channel */
-        image->out_channels = y->rows;
-        image->channel = y->row;
-        return have == 0 && until == image->in_channels;
-    }
-    if (axis == 0) {
-        image->images = y->rows;
-        reach.skip = y->row - have;
-        if (reach.skip < 0 || until < y->row + y->rows)
-            return 0;
-    } else if (axis == 1) {
-        if (!tw_native_reach_of(&window->axis[0], y, have, until, &reach))
-            return 0;
-        image->in_rows = reach.rows;
-        image->out_rows = y->rows;
-        image->pad_rows = reach.padding;
-    } else {
-        if (!tw_native_reach_of(&window->axis[1], y, have, until, &reach))
-            return 0;
-        image->in_columns = reach.rows;
-        image->out_columns = y->rows;
-        image->pad_columns = reach.padding;
-    }
-    image->x += (ptrdiff_t)reach.skip * x->stride[y->axis] * tw_native_bytes(x);
-    return 1;
-}
-
-/* The band of a call, whose window has been verified by tw_native_window_check. Runs once a row. */
-static inline tw_status tw_native_window(const tw_call *call, const tw_window_spans *window,
-                                         tw_native_image *image)
-{
-    const tw_view *x = &call->in[0];
-    const int32_t axis = call->out[0].axis;
+    const tw_view *x = &call->in[0], *y = &call->out[0];
+    const int rank = (int)x->tensor->rank;
     int32_t have = x->row, until = x->row + x->rows;
-    if (x->axis != axis) {
+    int enough;
+    if (x->axis != y->axis) {
         if (!tw_is_whole(x))
-            return TW_E_SCHEDULE;
+            return 0;
         have = 0;
-        until = x->tensor->dim[axis];
+        until = x->tensor->dim[y->axis];
     }
-    tw_native_whole(call, window, image);
-    return tw_native_cut(call, window, have, until, image) ? TW_OK : TW_E_SCHEDULE;
+    cut->axis = y->axis > 0 ? y->axis + 4 - rank : 0;
+    cut->out = y->rows;
+    if (cut->axis == 1) {
+        enough = tw_native_reach(&window->axis[0], y, have, until, cut);
+    } else if (cut->axis == 2) {
+        enough = tw_native_reach(&window->axis[1], y, have, until, cut);
+    } else if (cut->axis == 0) {
+        cut->in = y->rows;
+        cut->padding = 0;
+        cut->skip = y->row - have;
+        enough = cut->skip >= 0 && until >= y->row + y->rows;
+    } else { /* every output channel reads every input channel */
+        cut->in = x->tensor->dim[rank - 1];
+        cut->padding = 0;
+        cut->skip = 0;
+        enough = have == 0 && until == cut->in;
+    }
+    cut->skip *= x->tensor->stride[y->axis];
+    return enough;
 }
+
+/* The band of such a call. */
+tw_status tw_native_window(const tw_call *call, const tw_window_spans *window,
+                           tw_native_image *image);
 
 /* To the next image of a batch. */
 static inline void tw_native_next_image(tw_native_image *image)

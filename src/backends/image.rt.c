@@ -34,6 +34,29 @@ int tw_native_windows_touch(const tw_window_spans *window)
     return 1;
 }
 
+tw_status tw_native_window(const tw_call *call, const tw_window_spans *window,
+                           tw_native_image *image)
+{
+    const tw_tensor *x = call->in[0].tensor, *y = call->out[0].tensor;
+    const tw_span *rows = &window->axis[0], *columns = &window->axis[1];
+    tw_native_cut cut;
+    if (!tw_native_cut_of(call, window, &cut))
+        return TW_E_SCHEDULE;
+    image->x = (const int8_t *)call->in[0].data + cut.skip * tw_native_bytes(x);
+    image->y = (int8_t *)call->out[0].data;
+    image->images = cut.axis == 0 ? cut.out : y->dim[0];
+    image->in_rows = cut.axis == 1 ? cut.in : rows->in;
+    image->in_columns = cut.axis == 2 ? cut.in : columns->in;
+    image->in_channels = x->dim[x->rank - 1];
+    image->out_rows = cut.axis == 1 ? cut.out : rows->out;
+    image->out_columns = cut.axis == 2 ? cut.out : columns->out;
+    image->out_channels = cut.axis == 3 ? cut.out : y->dim[y->rank - 1];
+    image->pad_rows = cut.axis == 1 ? cut.padding : rows->pad_begin;
+    image->pad_columns = cut.axis == 2 ? cut.padding : columns->pad_begin;
+    image->channel = cut.axis == 3 ? call->out[0].row : 0;
+    return TW_OK;
+}
+
 /* Rows of a dense view of fewer than 2^31 elements: what is present on all axes but the last; 0 where rows
  * are empty. */
 static int32_t rows_before(const tw_view *v, int last)

@@ -33,28 +33,40 @@ static tw_status check(const tw_call *call, uint64_t *work)
                : TW_E_CHECK;
 }
 
+#if TW_CMSIS_NN_HAS_MVE
+/* Pixels on top of the sums of 16 of their channels. */
+static void add_sixteen(int32_t *sum, const int8_t *x, int32_t pixels, int32_t channels)
+{
+    int32x4_t a = vldrwq_s32(sum), b = vldrwq_s32(sum + 4);
+    int32x4_t c = vldrwq_s32(sum + 8), d = vldrwq_s32(sum + 12);
+    for (; pixels > 0; pixels--, x += channels) {
+        a = vaddq_s32(a, vldrbq_s32(x));
+        b = vaddq_s32(b, vldrbq_s32(x + 4));
+        c = vaddq_s32(c, vldrbq_s32(x + 8));
+        d = vaddq_s32(d, vldrbq_s32(x + 12));
+    }
+    vstrwq_s32(sum, a);
+    vstrwq_s32(sum + 4, b);
+    vstrwq_s32(sum + 8, c);
+    vstrwq_s32(sum + 12, d);
+}
+#endif
+
 /* Pixels on top of the sums of their channels. */
 static void add_pixels(int32_t *sum, const int8_t *x, int32_t pixels, int32_t channels)
 {
-    int32_t c, i;
+    int32_t c = 0, i;
 #if TW_CMSIS_NN_HAS_MVE
-    for (c = 0; c < channels; c += 4) {
-        const mve_pred16_t there = vctp32q((uint32_t)(channels - c));
-        const int8_t *at = x + c;
-        int32x4_t sums = vldrwq_z_s32(sum + c, there);
-        for (i = pixels; i > 0; i--, at += channels)
-            sums = vaddq_s32(sums, vldrbq_z_s32(at, there));
-        vstrwq_p_s32(sum + c, sums, there);
-    }
-#else
-    for (c = 0; c < channels; c++) {
+    for (; c + 16 <= channels; c += 16)
+        add_sixteen(sum + c, x + c, pixels, channels);
+#endif
+    for (; c < channels; c++) {
         const int8_t *at = x + c;
         int32_t one = sum[c];
         for (i = pixels; i > 0; i--, at += channels)
             one += *at;
         sum[c] = one;
     }
-#endif
 }
 
 /* A band that others follow. */
