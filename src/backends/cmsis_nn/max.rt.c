@@ -18,7 +18,7 @@ static tw_status span(const tw_span *s)
 
 static tw_status run(const tw_call *call)
 {
-    return tw_for_each_span(call, 2, span);
+    return tw_native_binary_run(call, span);
 }
 
 TW_CMSIS_NN_KERNEL(max_s8, run, check);
