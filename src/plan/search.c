@@ -382,10 +382,6 @@ static bool settle(tw_search *s, tw_stretch *run, tw_schedule *out)
         saves = bed < 0 ? 0 : tw_scene_bed_saves(s->scene, bed, &roll, lead);
         run->bytes = tw_scene_bytes(s->scene, run->from, run->to, &roll) - saves;
         run->settled = true;
-        /* Plans for anything keep to the estimate: they take the least memory that comes near it. */
-        if (s->scene->schedule->target_count > 1)
-            run->cost = price_of(s->scene, run->from, run->to, (double)run->tight->firings,
-                                 (double)run->tight->moved_bytes);
     }
     if (ok && out) {
         set_windows(s, &roll, of, saves ? bed : -1, lead, out);
@@ -457,12 +453,21 @@ static bool write_segments(tw_search *s, const int *chosen, tw_schedule *out)
     return true;
 }
 
-static double cost_of(const tw_search *s, const int *chosen)
+/* Prices of what was chosen, as simulated, for a named processor. Plans for anything keep to the estimates: they
+ * take the least memory that comes near. Does any cost more than it was chosen for? */
+static bool correct_prices(const tw_search *s, const int *chosen)
 {
-    double cost = 0;
-    for (int to = s->steps; to > 0; to = s->runs[chosen[to]].from)
-        cost += s->runs[chosen[to]].cost;
-    return cost;
+    bool dearer = false;
+    for (int to = s->steps; to > 0; to = s->runs[chosen[to]].from) {
+        tw_stretch *run = &s->runs[chosen[to]];
+        if (!run->tight || s->scene->schedule->target_count <= 1)
+            continue;
+        const double cost = price_of(s->scene, run->from, run->to, (double)run->tight->firings,
+                                     (double)run->tight->moved_bytes);
+        dearer |= cost > run->cost * (1 + 1e-9);
+        run->cost = cost;
+    }
+    return dearer;
 }
 
 bool tw_search_apply(tw_search *s, int64_t budget, tw_prefer prefer, tw_schedule *out)
@@ -490,9 +495,8 @@ bool tw_search_apply(tw_search *s, int64_t budget, tw_prefer prefer, tw_schedule
             break;
         if (prefer == TW_PREFER_BALANCED)
             cheapest(s, smallest_within(s, within, cost * 1.1), chosen);
-        cost = cost_of(s, chosen);
         ok = write_segments(s, chosen, out);
-        if (ok && (cost_of(s, chosen) <= cost * (1 + 1e-9) || tries >= MOST_TRIES))
+        if (ok && (prefer == TW_PREFER_MEMORY || tries >= MOST_TRIES || !correct_prices(s, chosen)))
             break;
     }
     tw_arena_free(arena);
