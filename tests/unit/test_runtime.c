@@ -313,6 +313,26 @@ static void versions(void **state)
     tw_session_close(&s);
 }
 
+/* A plan in flash at an address that is no multiple of 16 is refused by name, whatever the address. */
+static void plan_addresses(void **state)
+{
+    (void)state;
+    tw_session s;
+    open_network(&s, tw_test_networks[0], 0);
+    const uint32_t bytes = s.model.header->bytes;
+    uint8_t *flash = aligned_alloc(16, bytes + 16);
+    tw_model model;
+    assert_non_null(flash);
+    for (uint32_t at = 0; at <= 16; at++) {
+        memcpy(flash + at, s.model.plan, bytes);
+        assert_int_equal(
+            tw_load(&model, flash + at, bytes, s.model.kernels, kernel_count(&s.model)),
+            at % 16 == 0 ? TW_OK : TW_E_ALIGNMENT);
+    }
+    free(flash);
+    tw_session_close(&s);
+}
+
 /* A runtime without its parts takes a plan that needs none of them, and refuses the others. */
 static int is_taken_without_parts(const char *text, const char *input_rows)
 {
@@ -356,6 +376,7 @@ int main(void)
         cmocka_unit_test(arenas_are_checked),
         cmocka_unit_test(state_survives),
         cmocka_unit_test(versions),
+        cmocka_unit_test(plan_addresses),
         cmocka_unit_test(parts_are_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
