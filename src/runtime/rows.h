@@ -10,7 +10,10 @@
 #include "runtime/kernel.h"
 
 /* Bytes of an element by its type, of a tensor that has been verified: tw_dtype_bytes takes any number. */
-extern const uint8_t tw_element_bytes[];
+#define TW_DTYPE_ONE(name, symbol, value, bytes) +1
+enum { TW_ELEMENT_TYPES = 1 TW_DTYPE_LIST(TW_DTYPE_ONE) };
+#undef TW_DTYPE_ONE
+extern const uint8_t tw_element_bytes[TW_ELEMENT_TYPES];
 
 /* b > 0. Most maps have 1 there, and division in 64 bits is a long call on small processors. */
 static inline int64_t tw_floor_div(int64_t a, int64_t b)

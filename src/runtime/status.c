@@ -12,9 +12,21 @@ const char *tw_status_text(tw_status status)
     return "unknown status";
 }
 
-const uint8_t tw_element_bytes[] = {0,
-#define TW_DTYPE_BYTES(name, symbol, value, bytes) [value] = bytes,
-                                    TW_DTYPE_LIST(TW_DTYPE_BYTES)
+/* The list is in the order of the values, from 1 on, so that a type's value is its place. */
+enum {
+    TW_PLACE_none,
+#define TW_DTYPE_PLACE(name, symbol, value, bytes) TW_PLACE_##name,
+    TW_DTYPE_LIST(TW_DTYPE_PLACE)
+#undef TW_DTYPE_PLACE
+};
+#define TW_DTYPE_ORDER(name, symbol, value, bytes)                                                 \
+    typedef char tw_##name##_is_in_place[TW_PLACE_##name == (value) ? 1 : -1];
+TW_DTYPE_LIST(TW_DTYPE_ORDER)
+#undef TW_DTYPE_ORDER
+
+const uint8_t tw_element_bytes[TW_ELEMENT_TYPES] = {0,
+#define TW_DTYPE_BYTES(name, symbol, value, bytes) bytes,
+                                                    TW_DTYPE_LIST(TW_DTYPE_BYTES)
 #undef TW_DTYPE_BYTES
 };
 

@@ -171,6 +171,28 @@ static void test_app(void **state)
     expect_text(r.err, "app/app/vectors.c: the file was changed");
 }
 
+/* An output that is given by rows: to the program's drain, which compares them. */
+static void test_rows_out(void **state)
+{
+    (void)state;
+    tw_write_text("through.twir", "graph \"through\" {\n  input %x : f32[1,9,4,2]\n"
+                                  "  const %w : f32[3,3,3,2] = random 1 -1 1\n"
+                                  "  %y = Conv (%x, %w)\n  %z = Relu (%y)\n  output %z\n}\n");
+    expect_status(tw_process("compile through.twir --input-rows x --output-rows z -o through.twp"),
+                  0);
+    expect_status(tw_process("codegen through.twp --format app --steps 2 -o through"), 0);
+    expect_in_file("through/src/through.h", "#define THROUGH_OUTPUT_Z_ROW_BYTES 24u");
+    expect_shell(0, "make -C through CFLAGS='" STRICT "' run");
+    expect_in_file("shell.out", "pass: 2 runs");
+    expect_shell(0, "sed -i '/output_1_0.. =/{n;s/0x./0x1/}' through/app/vectors.c");
+    expect_shell(2, "make -C through CFLAGS='" STRICT "' run");
+    expect_in_file("shell.out", "rows differ");
+    tw_result r = tw_process("codegen through.twp --format direct -o no");
+    expect_status(r, 3);
+    expect_text(r.err, "--format direct does not");
+    assert_int_equal(access("no", F_OK), -1);
+}
+
 static void test_vectors(void **state)
 {
     (void)state;
@@ -548,10 +570,10 @@ int main(void)
         cmocka_unit_test(test_library),    cmocka_unit_test(test_languages),
         cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_names),
         cmocka_unit_test(test_app),        cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_direct),     cmocka_unit_test(test_two_models),
-        cmocka_unit_test(test_libraries),  cmocka_unit_test(test_projects),
-        cmocka_unit_test(test_double),     cmocka_unit_test(test_folders),
-        cmocka_unit_test(test_usage),
+        cmocka_unit_test(test_rows_out),   cmocka_unit_test(test_direct),
+        cmocka_unit_test(test_two_models), cmocka_unit_test(test_libraries),
+        cmocka_unit_test(test_projects),   cmocka_unit_test(test_double),
+        cmocka_unit_test(test_folders),    cmocka_unit_test(test_usage),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

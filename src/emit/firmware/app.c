@@ -47,7 +47,12 @@ static void write_vectors(const tw_making *m)
     fprintf(f, "\nconst uint32_t app_row_bytes[APP_INPUTS] = {");
     for (uint32_t i = 0; i < model->input_count; i++)
         fprintf(f, "%s%du", i ? ", " : "", m->inputs[i].row_bytes);
-    fprintf(f, "%s};\n\nconst uint8_t app_silent[APP_VECTORS] = {", model->input_count ? "" : "0u");
+    fprintf(f, "%s};\n\nconst uint32_t app_given_bytes[APP_OUTPUTS] = {",
+            model->input_count ? "" : "0u");
+    for (uint32_t i = 0; i < model->output_count; i++)
+        fprintf(f, "%s%du", i ? ", " : "", m->outputs[i].row_bytes);
+    fprintf(f, "%s};\n\nconst uint8_t app_silent[APP_VECTORS] = {",
+            model->output_count ? "" : "0u");
     for (int v = 0; v < m->options->vector_count; v++)
         fprintf(f, "%s%d", v ? ", " : "", m->options->vectors[v].silent);
     fprintf(f, "};\n");
@@ -72,6 +77,8 @@ void tw_write_app(const tw_making *m)
         "extern const uint32_t *const app_inputs[APP_VECTORS][APP_INPUTS];\n"
         "extern const uint32_t *const app_outputs[APP_VECTORS][APP_OUTPUTS];\n"
         "extern const uint32_t app_row_bytes[APP_INPUTS]; /* of inputs that are taken by rows */\n"
+        "extern const uint32_t app_given_bytes[APP_OUTPUTS]; /* of a row, of outputs given by rows "
+        "*/\n"
         "extern const uint8_t app_silent[APP_VECTORS]; /* 1: this run yields nothing yet */\n",
         m->name, m->name, m->options->vector_count, model->input_count ? model->input_count : 1,
         model->output_count ? model->output_count : 1);
@@ -80,8 +87,10 @@ void tw_write_app(const tw_making *m)
                 "\n/* Stands in for the flash partition with the plan. */\n"
                 "#define APP_PLAN app_plan\nextern const uint32_t app_plan[%s_PLAN_BYTES / 4u];\n",
                 m->big);
-    fprintf(text.file, "\n#define APP_FED %d /* some input is taken by rows */\n\n#endif\n",
-            m->is_fed);
+    fprintf(text.file,
+            "\n#define APP_FED %d /* some input is taken by rows */\n"
+            "#define APP_DRAINED %d /* some output is given by rows */\n\n#endif\n",
+            m->is_fed, m->is_drained);
     tw_text_end(&text, m, "app/vectors.h");
     write_vectors(m);
 }

@@ -17,20 +17,22 @@ static bool begin(tw_making *m)
     m->outputs = tw_name_ports(m, true);
     for (uint32_t i = 0; i < m->session->model.input_count; i++)
         m->is_fed |= m->inputs[i].row_bytes != 0;
+    for (uint32_t i = 0; i < m->session->model.output_count; i++)
+        m->is_drained |= m->outputs[i].row_bytes != 0;
     if (!tw_kernel_names(m, &kernels, &m->kernel_count))
         return false;
     m->kernels = kernels;
     return true;
 }
 
-/* Firmware that is given an output by rows is written by hand, so far: tw_set_drain. */
+/* Every segment is written out before: what comes out of it is not followed there. */
 static bool outputs_are_whole(const tw_session *session, tw_diag *diag)
 {
     for (uint32_t i = 0; i < session->model.output_count; i++)
-        if (tw_output_tensor(&session->model, i)->window != 0)
+        if (tw_session_output_row_bytes(session, i) != 0)
             return tw_fail(diag, TW_CODE_UNSUPPORTED, session->output_names[i], NULL,
-                           "the plan gives this output by rows, which codegen does not write yet; "
-                           "compile without --output-rows");
+                           "the plan gives this output by rows, which --format direct does not "
+                           "write; take --format library, or compile without --output-rows");
     return true;
 }
 
@@ -47,7 +49,7 @@ bool tw_firmware_write(const tw_session *session, const tw_firmware_options *opt
                    .diag = diag};
     const char **sources;
     int count;
-    if (!outputs_are_whole(session, diag) || !begin(&m) ||
+    if ((options->direct && !outputs_are_whole(session, diag)) || !begin(&m) ||
         !tw_add_sources(&m, m.kernels, m.kernel_count, &sources, &count))
         return false;
     if (!options->direct)

@@ -148,10 +148,9 @@ static void write_port(const tw_making *m, FILE *f, const char *kind, uint32_t i
         fprintf(f, ";\n");
     }
     if (p->row_bytes)
-        fprintf(
-            f,
-            "#define %s_INPUT_%s_ROW_BYTES %du /* its rows are asked for: see %s_set_feed */\n\n",
-            m->big, p->big, p->row_bytes, m->name);
+        fprintf(f, "#define %s_%s_%s_ROW_BYTES %du /* its rows are %s: see %s_set_%s */\n\n",
+                m->big, big, p->big, p->row_bytes, out ? "handed over" : "asked for", m->name,
+                out ? "drain" : "feed");
     else
         fprintf(f, "%s%s *%s_%s_%s(%s);\n\n", out ? "const " : "", type, m->name, kind, p->c,
                 m->options->direct ? "void" : tw_format(m->arena, "%s_network *network", m->name));
@@ -253,6 +252,11 @@ static void write_functions(const tw_making *m, FILE *f)
         fprintf(f,
                 "/* Where the rows come from: called during a run, as rows are needed. */\n"
                 "void %s_set_feed(%s_network *network, tw_feed feed, void *user);\n\n",
+                n, n);
+    if (m->is_drained)
+        fprintf(f,
+                "/* Where the rows go: called during a run, as rows are made. */\n"
+                "void %s_set_drain(%s_network *network, tw_drain drain, void *user);\n\n",
                 n, n);
 }
 

@@ -153,15 +153,21 @@ static void write_bodies(const tw_making *m, FILE *f)
     }
     for (uint32_t i = 0; i < m->session->model.output_count; i++) {
         const char *type = tw_c_type(m->outputs[i].tensor->dtype);
-        fprintf(f,
-                "\nconst %s *%s_output_%s(%s_network *network)\n"
-                "{\n    return (const %s *)tw_output(&network->context, %uu);\n}\n",
-                type, n, m->outputs[i].c, n, type, i);
+        if (!m->outputs[i].row_bytes)
+            fprintf(f,
+                    "\nconst %s *%s_output_%s(%s_network *network)\n"
+                    "{\n    return (const %s *)tw_output(&network->context, %uu);\n}\n",
+                    type, n, m->outputs[i].c, n, type, i);
     }
     if (m->is_fed)
         fprintf(f,
                 "\nvoid %s_set_feed(%s_network *network, tw_feed feed, void *user)\n"
                 "{\n    tw_set_feed(&network->context, feed, user);\n}\n",
+                n, n);
+    if (m->is_drained)
+        fprintf(f,
+                "\nvoid %s_set_drain(%s_network *network, tw_drain drain, void *user)\n"
+                "{\n    tw_set_drain(&network->context, drain, user);\n}\n",
                 n, n);
 }
 

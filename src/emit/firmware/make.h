@@ -12,7 +12,7 @@ typedef struct tw_port {
     const tw_tensor *tensor;
     const char *title;   /* the model's name, fit for a comment */
     const char *c, *big; /* "image", "IMAGE": no two inputs and no two outputs alike */
-    int32_t row_bytes;   /* of an input that is taken by rows, else 0 */
+    int32_t row_bytes;   /* of an input that is taken or an output that is given by rows, else 0 */
 } tw_port;
 
 typedef struct tw_making {
@@ -22,7 +22,7 @@ typedef struct tw_making {
     const char *name, *big; /* "digits", "DIGITS" */
     const char *title;      /* of the model, fit for a comment */
     tw_port *inputs, *outputs;
-    bool is_fed;                /* some input is taken by rows */
+    bool is_fed, is_drained;    /* some input is taken, some output is given by rows */
     const char *const *kernels; /* C names, in the plan's order */
     uint32_t kernel_count;
     tw_tree *tree;

@@ -135,7 +135,8 @@ tw_port *tw_name_ports(const tw_making *m, bool outputs)
         for (uint32_t n = i; is_taken(ports, i, p->c); n += count)
             p->c = tw_format(m->arena, "%.36s%s%u", word, *word ? "_" : "", n);
         p->big = tw_in_capitals(m->arena, p->c);
-        p->row_bytes = outputs ? 0 : (int32_t)tw_session_row_bytes(m->session, i);
+        p->row_bytes = (int32_t)(outputs ? tw_session_output_row_bytes(m->session, i)
+                                         : tw_session_row_bytes(m->session, i));
     }
     return ports;
 }
