@@ -240,20 +240,22 @@ static void explain(tw_cli *cli, const tw_model *of, const tw_plan_target *targe
         const char *backend = backend_of(kernel->id), *c = tw_firmware_kernel_name(kernel);
         const tw_plan_variant *variant = target ? tw_plan_variant_of(of, target, i) : NULL;
         const bool native = !target || (variant && variant->kernel != TW_ABSENT);
-        const char *reason = native || !variant ? "" : tw_plan_reason(of, variant);
+        const char *reason = variant ? tw_plan_reason(of, variant) : "";
         json_t *one = json_object();
         json_object_set_new(one, "name", cli_json_text(session->step_names[i]));
         json_object_set_new(one, "operator", json_string(op ? op->name : "unknown"));
         json_object_set_new(one, "kernel", json_string(c ? c : "unknown"));
         json_object_set_new(one, "backend", json_string(backend));
         json_object_set_new(one, "native", json_boolean(native));
-        if (!native)
-            json_object_set_new(one, "reason", cli_json_text(reason));
+        if (!native || *reason)
+            json_object_set_new(one, native ? "remark" : "reason", cli_json_text(reason));
         json_array_append_new(steps, one);
         if (!cli->json_wanted)
-            printf("%4u  %-26.26s %-17s %-28s %s%s\n", i, cli_visible(session->step_names[i], name),
-                   op ? op->name : "unknown", c ? c : "unknown",
-                   native ? backend : "falls back: ", native ? "" : cli_visible(reason, why));
+            printf("%4u  %-26.26s %-17s %-28s %s%s%s\n", i,
+                   cli_visible(session->step_names[i], name), op ? op->name : "unknown",
+                   c ? c : "unknown",
+                   native ? backend : "falls back: ", native && *reason ? ", " : "",
+                   cli_visible(reason, why));
     }
     json_object_set_new(cli->json, "steps", steps);
 }

@@ -153,6 +153,19 @@ static uint32_t most_scratch(const tw_native *native, const tw_native_node *n)
     return most;
 }
 
+/* Scratch for 2, 4, 8... parts. */
+static void find_parts(const tw_native *native, const tw_native_node *n, tw_lowering *lowering)
+{
+    uint32_t least = lowering->scratch;
+    for (int i = 0; native->parts && i < TW_MAX_HALVINGS - 1; i++) {
+        const uint32_t bytes = native->parts(n, 2 << i);
+        if (bytes == 0)
+            return;
+        least = bytes < least ? bytes : least;
+        lowering->in_parts[i] = least;
+    }
+}
+
 /* Do the rows of every activation begin where the kernel wants them? */
 static bool is_aligned(const tw_native *native, const tw_node *node)
 {
@@ -210,6 +223,7 @@ const char *tw_lower_native(const tw_target *target, const tw_node *node,
             continue;
         lowering->kernel = native->kernel;
         lowering->scratch = most_scratch(native, &n);
+        find_parts(native, &n, lowering);
         if (native->prepare)
             native->prepare(&n, arena, lowering);
         *aliases = 0;

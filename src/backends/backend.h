@@ -32,6 +32,9 @@ typedef struct tw_native {
      * the library is built with. Asked for the first, a middle, the last band and the whole; by
      * formula, never by a call of the library. Default: none. */
     uint32_t (*scratch)(const tw_native_node *n, const tw_native_band *band);
+    /* Bytes of scratch for the same in so many parts, more slowly; 0: not in so many. The device half sees
+     * by its scratch how many to make. Default: not in parts. */
+    uint32_t (*parts)(const tw_native_node *n, int32_t parts);
     /* Fill in the tables (blob, blob_count) and what is not read (unread); they begin as the portable
      * kernel's. A table that is the portable kernel's own is stored once. Default: as they begin. */
     void (*prepare)(const tw_native_node *n, tw_arena *arena, tw_lowering *lowering);

@@ -395,6 +395,10 @@ static bool write_variant(tw_writer *w, int step, int target, tw_plan_target *p)
         return true;
     }
     v.kernel = l->kernel->id;
+    if (native->parts > 1)
+        v.reason =
+            reason_offset(w, tw_format(w->schedule->arena, "in up to %d parts, for want of scratch",
+                                       native->parts));
     v.blob_count = (uint32_t)l->blob_count;
     v.unread = l->unread;
     v.clamp_low = l->clamp_low.bits;

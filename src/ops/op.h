@@ -77,6 +77,8 @@ typedef struct tw_overlap {
     int64_t below, above;
 } tw_overlap;
 
+enum { TW_MAX_HALVINGS = 6 };
+
 /* A node as a kernel will run it: the back end's answer. */
 typedef struct tw_lowering {
     const tw_kernel *kernel;
@@ -87,6 +89,9 @@ typedef struct tw_lowering {
     } blob[TW_MAX_BLOBS]; /* in the arena given */
     uint32_t scratch;     /* bytes, for the largest call (first, middle or last band, whole) */
     uint32_t memory;      /* bytes of step memory */
+    /* Bytes of scratch for the work in 2, 4, 8... parts, more slowly: never more, 0 behind the last. The
+     * kernel sees by its scratch how many to make. */
+    uint32_t in_parts[TW_MAX_HALVINGS];
     tw_bound clamp_low, clamp_high;
     /* A constant input that the kernel wants in another order: the same elements and extents,
      * other strides, no gaps. data null: dense, as the graph holds it. See tw_lowered_input. */

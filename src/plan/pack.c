@@ -72,19 +72,6 @@ static void choose(tw_schedule *s, const tw_packable *p, bool packed)
     s->steps[p->step].work = packed ? p->packed_work : p->plain_work;
 }
 
-/* The addresses that the plan would be given if it stayed so. */
-static void place(tw_schedule *s)
-{
-    tw_place_segments(s, UINT32_MAX);
-    tw_spill_rest(s);
-    tw_place_last(s);
-}
-
-static uint64_t bytes_of(const tw_schedule *s)
-{
-    return (uint64_t)tw_fast_total(s) + s->region_bytes[TW_REGION_SLOW];
-}
-
 static int more_saved(const void *a, const void *b)
 {
     const tw_packable *p = a, *q = b;
@@ -101,8 +88,8 @@ static void pack_singly(tw_schedule *s, const tw_packable *all, int count, uint6
         choose(s, &all[i], false);
     for (int i = 0; i < count && i < tries; i++) {
         choose(s, &all[i], true);
-        place(s);
-        choose(s, &all[i], tw_is_within(s) && bytes_of(s) <= most);
+        tw_place_chosen(s);
+        choose(s, &all[i], tw_is_within(s) && tw_placed_bytes(s) <= most);
     }
 }
 
@@ -117,13 +104,13 @@ void tw_plan_packed(tw_schedule *s, const tw_compile_options *options)
     if (count == 0)
         return;
     tw_place_last(s);
-    uint64_t most = options->prefer == TW_PREFER_MEMORY ? bytes_of(s) : UINT64_MAX;
+    uint64_t most = options->prefer == TW_PREFER_MEMORY ? tw_placed_bytes(s) : UINT64_MAX;
     qsort(all, (size_t)count, sizeof *all, more_saved);
     for (int i = 0; i < count; i++)
         choose(s, &all[i], true);
-    place(s);
-    if (tw_is_within(s) && bytes_of(s) <= most)
+    tw_place_chosen(s);
+    if (tw_is_within(s) && tw_placed_bytes(s) <= most)
         return;
     pack_singly(s, all, count, most);
-    place(s);
+    tw_place_chosen(s);
 }

@@ -9,6 +9,7 @@
 #include "plan/control.h"
 #include "plan/ends.h"
 #include "plan/pack.h"
+#include "plan/parts.h"
 #include "plan/search.h"
 #include "plan/settle.h"
 
@@ -491,8 +492,10 @@ bool tw_plan(tw_graph *graph, const tw_compile_options *options, tw_schedule *s,
     }
     if (!s->smallest_budget)
         return tw_refuse_by_rows(options, diag);
-    if (s->fits)
+    if (s->fits) {
+        tw_plan_parts(s, options);
         tw_plan_packed(s, options);
+    }
     account(s);
     if (s->fits && s->region_bytes[TW_REGION_SLOW] == 0 && s->total < s->smallest_budget)
         s->smallest_budget = s->total; /* more placements were tried for this one */

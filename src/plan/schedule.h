@@ -38,6 +38,9 @@ typedef struct tw_place {
 typedef struct tw_native_lowering {
     tw_lowering lowering; /* kernel null: the portable one runs it */
     const char *why;
+    uint32_t
+        whole; /* bytes of scratch to do the work at once; lowering.scratch: in `parts` parts */
+    int parts;
 } tw_native_lowering;
 
 typedef struct tw_join tw_join;

@@ -177,3 +177,15 @@ bool tw_is_within(const tw_schedule *s)
     return (!m->fast.bounded || tw_fast_total(s) <= m->fast.bytes) &&
            (!m->slow.bounded || s->region_bytes[TW_REGION_SLOW] <= m->slow.bytes);
 }
+
+void tw_place_chosen(tw_schedule *s)
+{
+    tw_place_segments(s, UINT32_MAX);
+    tw_spill_rest(s);
+    tw_place_last(s);
+}
+
+uint64_t tw_placed_bytes(const tw_schedule *s)
+{
+    return (uint64_t)tw_fast_total(s) + s->region_bytes[TW_REGION_SLOW];
+}

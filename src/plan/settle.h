@@ -21,6 +21,10 @@ void tw_spill_rest(tw_schedule *s);
 /* Is the plan, placed, within the memories given? */
 bool tw_is_within(const tw_schedule *s);
 
+/* The addresses that the plan would be given if it stayed so, and the bytes of its memories together. */
+void tw_place_chosen(tw_schedule *s);
+uint64_t tw_placed_bytes(const tw_schedule *s);
+
 /* Ties between addresses may cost more than beds save: leave out those without which the plan takes less
  * room, or all of them. */
 void tw_drop_beds(tw_schedule *s);

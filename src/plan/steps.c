@@ -226,6 +226,13 @@ static void lower_native(tw_schedule *s, tw_step *step, const tw_target *target,
     uint32_t aliases = 0;
     uint64_t work = 0;
     native->why = tw_lower_native(target, node, &step->lowering, s->arena, l, &aliases);
+    native->whole = l->scratch;
+    native->parts = 1;
+    for (int i = 0; i < TW_MAX_HALVINGS && l->in_parts[i];
+         i++) { /* plan/parts.c may give it more */
+        l->scratch = l->in_parts[i];
+        native->parts = 2 << i;
+    }
     if (!native->why && (!tw_step_checks(s, step, l, &work) || work != step->work))
         native->why = "the library's kernel does not take these shapes";
     else if (!native->why && (step->over & ~aliases) && is_state(s->graph, node))

@@ -194,7 +194,7 @@ typedef struct tw_plan_variant {
     uint32_t unread; /* bit i: input i is not read */
     uint32_t clamp_low, clamp_high;
     uint32_t scratch_bytes, memory_bytes; /* at most the step's */
-    uint32_t reason;                      /* offset in the reasons, or TW_ABSENT */
+    uint32_t reason; /* offset in the reasons: why it does, or how the kernel does; or TW_ABSENT */
     uint32_t reserved;
 } tw_plan_variant;
 

@@ -264,8 +264,10 @@ int tw_hostile_native_calls(const tw_node *node, const tw_target *target, uint64
     int accepted = -1;
     if (!tw_lower(node, arena, &portable, &diag))
         fail_msg("%s: %s", node->op->name, diag.message);
-    if (!tw_lower_native(target, node, &portable, arena, &l, &aliases))
+    if (!tw_lower_native(target, node, &portable, arena, &l, &aliases)) {
+        tw_operate_part(&l, state);
         accepted = attack(node, &l, state, tries);
+    }
     tw_arena_free(arena);
     return accepted;
 }

@@ -201,7 +201,19 @@ void tw_operate_lower(const tw_node *node, tw_arena *arena, tw_lowering *lowerin
         node->op->pack(node, arena, lowering);
 }
 
-static void lower(tw_operation *p, tw_arena *arena)
+void tw_operate_part(tw_lowering *lowering, uint64_t *state)
+{
+    int halvings = 0;
+    while (halvings < TW_MAX_HALVINGS && lowering->in_parts[halvings])
+        halvings++;
+    if (halvings == 0)
+        return;
+    halvings = tw_operate_range(state, 0, halvings);
+    if (halvings > 0)
+        lowering->scratch = lowering->in_parts[halvings - 1];
+}
+
+static void lower(tw_operation *p, tw_arena *arena, uint64_t *state)
 {
     tw_lowering portable = {0};
     if (!target_tried) {
@@ -213,6 +225,7 @@ static void lower(tw_operation *p, tw_arena *arena)
         tw_lower_native(target_tried, p->node, &portable, arena, &p->lowering, &aliases_tried);
     if (why)
         fail_msg("%s: declined: %s", p->node->op->name, why);
+    tw_operate_part(&p->lowering, state);
 }
 
 static void begin(tw_operation *p, const tw_node *node, int axis, uint64_t *state, bool gaps)
@@ -224,7 +237,7 @@ static void begin(tw_operation *p, const tw_node *node, int axis, uint64_t *stat
     p->axis = axis;
     tw_arena *arena = tw_arena_new(); /* prepared tables; freed by end */
     gaps = gaps && !target_tried;
-    lower(p, arena);
+    lower(p, arena, state);
     for (int i = 0; i < node->in_count; i++) {
         tw_operand_run *o = &p->in[i];
         o->map = tw_rows_whole();

@@ -32,6 +32,9 @@ const void *tw_operate_whole(tw_node *node, tw_arena *arena);
  * TW_OK stops the test. The number of banded runs. */
 int tw_operate_bands(const tw_node *node, uint64_t *state);
 
+/* Scratch of a lowering for the work at once, or in parts where the kernel can, at random. */
+void tw_operate_part(tw_lowering *lowering, uint64_t *state);
+
 /* The same by a back end's kernel, dense as plans have tensors. -1: the back end declines, and says why. */
 int tw_operate_native(const tw_node *node, const tw_target *target, uint64_t *state,
                       const char **why);

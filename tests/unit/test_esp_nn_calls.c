@@ -24,7 +24,8 @@ typedef struct tw_record {
     const int8_t *input, *weights;
     int8_t *output;
     const int32_t *bias, *multiplier;
-    int8_t first[64]; /* bytes of the input as it was at the call */
+    int8_t first[64];   /* bytes of the input as it was at the call */
+    int8_t *results[8]; /* of the first calls */
 } tw_record;
 
 static tw_record record;
@@ -33,7 +34,10 @@ static const void *conv_scratch, *depthwise_scratch;
 static void begin(const char *function)
 {
     const int calls = record.calls;
+    int8_t *results[8];
+    memcpy(results, record.results, sizeof results);
     memset(&record, 0, sizeof record);
+    memcpy(record.results, results, sizeof results);
     record.function = function;
     record.calls = calls + 1;
 }
@@ -86,6 +90,12 @@ void esp_nn_conv_s8(TW_ESP_NN_WINDOW_ARGUMENTS(conv_params_t))
     record.weights = filter;
     record.bias = bias;
     record.multiplier = scales->mult;
+    if (record.calls <= 8)
+        record.results[record.calls - 1] = output;
+    /* A result tells its channel by its table, and its pixel. */
+    for (int32_t i = 0; i < output_dims->width * output_dims->height; i++)
+        for (int32_t c = 0; c < output_dims->channels; c++)
+            output[i * output_dims->channels + c] = (int8_t)(bias[c] + i);
 }
 
 void esp_nn_depthwise_conv_s8(TW_ESP_NN_WINDOW_ARGUMENTS(dw_conv_params_t))
@@ -247,6 +257,88 @@ static void convolution_in_place(void **state)
     tw_native_close(&s);
 }
 
+/* Every result where its channel and pixel belong. */
+static void expect_results(const tw_native_scene *s, int32_t pixels, int32_t outputs)
+{
+    const int32_t *bias = s->lowering.blob[TW_BLOB_BIAS].data;
+    for (int32_t i = 0; i < pixels; i++)
+        for (int32_t c = 0; c < outputs; c++)
+            assert_int_equal(s->y[i * outputs + c], (int8_t)(bias[c] + i));
+}
+
+/* Few channels and many outputs: 16 of them at a time take a fraction of the scratch. */
+static void convolution_in_parts(void **state)
+{
+    (void)state;
+    tw_native_scene s;
+    open_scene(&s, TW_NATIVE_CONV("Conv", "[1,9,7,3]", "[40,3,3,3]", "40", "[1,9,7,40]",
+                                  "{pad_begin=[1,1], pad_end=[1,1]}"));
+    const int32_t rows = 3 * 9 * 3 + 15; /* laid out: 96 */
+    assert_int_equal(s.lowering.scratch, rows + 4 * 40 + 41 * 32);
+    assert_int_equal(s.lowering.in_parts[0], rows + 33 * 32 + 32 * (4 + 7)); /* 32 and 8 */
+    assert_int_equal(s.lowering.in_parts[1], rows + 17 * 32 + 16 * (4 + 7)); /* 16, 16 and 8 */
+    assert_int_equal(s.lowering.in_parts[2], 0);
+    assert_int_equal(tw_native_band_call(&s, 3, 1), TW_OK);
+    assert_int_equal(record.calls, 1);
+    assert_ptr_equal(record.output, s.y);
+    expect_results(&s, 7, 40);
+    record.calls = 0;
+    s.lowering.scratch = s.lowering.in_parts[1];
+    memset(s.y, 0, 7 * 40);
+    assert_int_equal(tw_native_band_call(&s, 3, 1), TW_OK);
+    assert_int_equal(record.calls, 3);
+    expect_dims(record.out, 1, 7, 8);
+    expect_dims(record.in, 3, 9, 3);
+    assert_ptr_equal(record.weights, (const int8_t *)s.node->in[1]->data + 32 * 27);
+    assert_ptr_equal(record.multiplier,
+                     (const int32_t *)s.lowering.blob[TW_BLOB_MULTIPLIER].data + 32);
+    for (int i = 0; i < 3; i++) /* behind what the library touches */
+        assert_ptr_equal(record.results[i], s.scratch + rows + 17 * 32 + 16 * 4);
+    assert_ptr_equal(conv_scratch, s.scratch + rows);
+    expect_results(&s, 7, 40);
+    /* In between, as many as there is room for; one byte less than the least is refused. */
+    record.calls = 0;
+    s.lowering.scratch = s.lowering.in_parts[0] + 40;
+    assert_int_equal(tw_native_band_call(&s, 2, 2), TW_OK);
+    assert_int_equal(record.calls, 4);
+    tw_native_close(&s);
+}
+
+/* Rows of weights that are no multiples of 16 bytes: the library lays them out, of some outputs at a time
+ * where it must; without padding, row by row of the input in place. */
+static void convolution_of_uneven_rows(void **state)
+{
+    (void)state;
+    tw_native_scene s;
+    open_scene(&s, TW_NATIVE_CONV("Conv", "[1,9,8,12]", "[40,3,3,12]", "40", "[1,7,6,40]", "{}"));
+    assert_int_equal(s.lowering.scratch, 40 * (4 + 3 * 48));
+    assert_int_equal(s.lowering.in_parts[0], 32 * (4 + 3 * 48 + 6));
+    assert_int_equal(s.lowering.in_parts[1], 16 * (4 + 3 * 48 + 6));
+    assert_int_equal(tw_native_band_call(&s, 2, 3), TW_OK);
+    assert_int_equal(record.calls, 1);
+    expect_dims(record.in, 5, 8, 12);
+    record.calls = 0;
+    s.lowering.scratch = s.lowering.in_parts[1];
+    assert_int_equal(tw_native_band_call(&s, 2, 3), TW_OK);
+    assert_int_equal(record.calls, 9);
+    expect_dims(record.in, 3, 8, 12);
+    expect_dims(record.out, 1, 6, 8);
+    assert_ptr_equal(record.input, s.x + 2 * 8 * 12);
+    for (int32_t row = 0; row < 3; row++) {
+        tw_native_scene one = s;
+        one.y += row * 6 * 40;
+        expect_results(&one, 6, 40);
+    }
+    tw_native_close(&s);
+    /* 33 outputs: with 32 of them at a time, their results take more than that saves. */
+    open_scene(&s, TW_NATIVE_CONV("Conv", "[1,9,8,12]", "[33,3,3,12]", "33", "[1,7,6,33]", "{}"));
+    assert_int_equal(s.lowering.scratch, (33 * (4 + 3 * 48) + 15) / 16 * 16);
+    assert_int_equal(s.lowering.in_parts[0], s.lowering.scratch);
+    assert_int_equal(s.lowering.in_parts[1], 16 * (4 + 3 * 48 + 6));
+    assert_int_equal(s.lowering.in_parts[2], 0);
+    tw_native_close(&s);
+}
+
 static void depthwise(void **state)
 {
     (void)state;
@@ -368,6 +460,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolution_in_bands),
         cmocka_unit_test(convolution_in_place),
+        cmocka_unit_test(convolution_in_parts),
+        cmocka_unit_test(convolution_of_uneven_rows),
         cmocka_unit_test(depthwise),
         cmocka_unit_test(connected),
         cmocka_unit_test(averages),

@@ -2,6 +2,7 @@
  * out. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,6 +158,59 @@ static void native_kernels(void **state)
     tw_compiled_free(&compiled);
 }
 
+/* A convolution whose library lays the weights of all outputs out in scratch, or of some at a time. */
+static const char parted[] =
+    "graph \"parted\" {\n"
+    "  input %x : s8[1,9,6,3] quant(scale=0.05, zero=-20)\n"
+    "  const %v : s8[64,3,3,3] quant(scale=0.01, zero=0) = random 1 -127 128\n"
+    "  const %b : s32[64] = random 2 -4000 4000\n"
+    "  %y : s8[1,9,6,64] quant(scale=0.15, zero=5) = Conv (%x, %v, %b) {pad_begin=[1,1], "
+    "pad_end=[1,1]}\n"
+    "  output %y\n"
+    "}\n";
+
+/* Its scratch in a plan within a budget, and what is said of it. */
+static uint32_t scratch_within(uint32_t budget, tw_report *report, char remark[64])
+{
+    tw_compile_options options;
+    tw_compiled compiled;
+    tw_session session;
+    tw_compile_options_default(&options);
+    options.backends = "esp-nn";
+    options.memories.fast.bounded = budget != 0;
+    options.memories.fast.bytes = budget;
+    tw_test_compile(parted, &options, &compiled);
+    open_plan(&session, compiled.plan, compiled.plan_bytes);
+    const tw_plan_variant *v = tw_plan_variant_of(&session.model, target_of(&session, 0), 0);
+    const uint32_t scratch = v->scratch_bytes;
+    assert_int_not_equal(v->kernel, TW_ABSENT);
+    snprintf(remark, 64, "%s", tw_plan_reason(&session.model, v));
+    *report = compiled.report;
+    tw_session_close(&session);
+    tw_compiled_free(&compiled);
+    return scratch;
+}
+
+static void scratch_in_parts(void **state)
+{
+    (void)state;
+    enum { ROWS = 3 * 8 * 3 + 8, WHOLE = ROWS + 65 * 32 + 64 * 4 };
+    enum { HALF = ROWS + 33 * 32 + 32 * (4 + 6), QUARTER = ROWS + 17 * 32 + 16 * (4 + 6) };
+    char remark[64];
+    tw_report report, ignored;
+    assert_int_equal(scratch_within(0, &report, remark), WHOLE);
+    assert_string_equal(remark, "");
+    const uint32_t total = report.memory.total;
+    assert_int_equal(scratch_within(total, &ignored, remark), WHOLE);
+    assert_int_equal(scratch_within(total - 16, &ignored, remark), HALF);
+    assert_string_equal(remark, "in up to 2 parts, for want of scratch");
+    assert_int_equal(scratch_within(total - (WHOLE - HALF), &ignored, remark), HALF);
+    assert_int_equal(scratch_within(total - (WHOLE - HALF) - 16, &ignored, remark), QUARTER);
+    assert_string_equal(remark, "in up to 4 parts, for want of scratch");
+    assert_int_equal(scratch_within(report.smallest_budget, &ignored, remark), QUARTER);
+    assert_int_equal(ignored.smallest_budget, report.smallest_budget);
+}
+
 /* Whatever the sections for targets say, selecting ends in a plan that the loader judges, or a message. */
 static void damaged_targets(void **state)
 {
@@ -196,9 +250,8 @@ static void damaged_targets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists),
-        cmocka_unit_test(portable_again),
-        cmocka_unit_test(native_kernels),
+        cmocka_unit_test(lists),           cmocka_unit_test(portable_again),
+        cmocka_unit_test(native_kernels),  cmocka_unit_test(scratch_in_parts),
         cmocka_unit_test(damaged_targets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

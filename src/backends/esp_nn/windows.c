@@ -15,8 +15,8 @@ static const char *reason(tw_esp_nn_fit fit)
         return "channels are no multiple of what the library works on at a time";
     case TW_ESP_NN_KERNEL: return "no 3x3 kernel: the library would convert the whole input first";
     case TW_ESP_NN_ROW:
-        return "a row of the kernel is no multiple of 16 bytes: the library would copy the weights "
-               "in every call";
+        return "a row of the kernel is no multiple of 16 bytes: the library would lay the weights "
+               "out in every call, for too few products";
     case TW_ESP_NN_LARGE: break;
     }
     return "scratch of more than 2 GB";
@@ -65,10 +65,25 @@ static uint32_t scratch_conv(const tw_native_node *n, const tw_native_band *band
     return scratch_of(n, tw_esp_nn_conv_read);
 }
 
+static uint32_t parts_conv(const tw_native_node *n, int32_t parts)
+{
+    tw_esp_nn_whole whole;
+    tw_esp_nn_window window;
+    const int32_t outputs = n->node->in[1]->shape.dim[0];
+    const int32_t blocks = (outputs + TW_ESP_NN_PART - 1) / TW_ESP_NN_PART;
+    const int32_t part = (blocks + parts - 1) / parts * TW_ESP_NN_PART;
+    tw_esp_nn_whole_of(n, &whole);
+    if (part >= outputs || parts / 2 >= blocks ||
+        tw_esp_nn_conv_read(&whole.call, &window) != TW_ESP_NN_FITS || window.each == 0)
+        return 0;
+    return (uint32_t)tw_esp_nn_part_bytes(&window, part); /* less than that of all, or not taken */
+}
+
 const tw_native tw_native_esp_nn_conv_s8 = {
     TW_ESP_NN_HEAD(conv_s8),
     .can = can_conv,
     .scratch = scratch_conv,
+    .parts = parts_conv,
 };
 
 /* ---- depthwise ---- */

@@ -28,8 +28,22 @@ static inline quant_data_t tw_esp_nn_scales(const tw_call *call, int32_t first)
 /* The rest of a fit: is the scratch a number that can be asked for? */
 static inline tw_esp_nn_fit tw_esp_nn_fit_bytes(tw_esp_nn_window *window, int64_t library)
 {
+    window->fixed = window->each = 0;
+    window->columns = 0;
     window->bytes = window->copied + tw_esp_nn_aligned(library);
     return window->bytes > INT32_MAX ? TW_ESP_NN_LARGE : TW_ESP_NN_FITS;
+}
+
+/* The same where the library can be asked for some outputs at a time, by what it takes for all together
+ * (a multiple of 16) and for each. */
+static inline tw_esp_nn_fit tw_esp_nn_fit_parts(tw_esp_nn_window *window, int64_t outputs,
+                                                int64_t fixed, int64_t each)
+{
+    const tw_esp_nn_fit fit = tw_esp_nn_fit_bytes(window, fixed + outputs * each);
+    window->fixed = fixed;
+    window->each = each;
+    window->columns = window->spans.axis[1].out;
+    return fit;
 }
 
 #endif
