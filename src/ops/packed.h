@@ -39,6 +39,10 @@ typedef struct tw_packed {
     tw_packed_axis axis;
 } tw_packed;
 
+/* 0 where table or operands do not fit: the call for kernels that read the pairs themselves. Its weights have
+ * no data. */
+int tw_packed_read(const tw_call *call, tw_packed_axis axis, tw_packed *packed);
+
 /* 0 where table, scratch or operands do not fit. It is the check, too. */
 int tw_packed_open(const tw_call *call, tw_packed_axis axis, tw_packed *packed);
 

@@ -80,18 +80,29 @@ static void open_call(const tw_call *call, uint32_t blobs, tw_packed *p)
     p->call.blob_count = blobs;
 }
 
-int tw_packed_open(const tw_call *call, tw_packed_axis axis, tw_packed *p)
+int tw_packed_read(const tw_call *call, tw_packed_axis axis, tw_packed *p)
 {
     const tw_blob *blob = &call->blobs[TW_BLOB_PACKED];
     int32_t count;
     if (!is_packed(call, TW_PACKED_BLOB_COUNT) || !(count = read_head(p, blob, TW_S8)) ||
-        blob->bytes != sizeof(tw_packed_head) + ((size_t)count + 1) / 2 ||
-        !fit(p, call, p->tensor.dim[axis == TW_PACKED_FIRST ? 0 : p->tensor.rank - 1], count, 1))
+        blob->bytes != sizeof(tw_packed_head) + ((size_t)count + 1) / 2)
         return 0;
     p->pairs = (const uint8_t *)blob->data + sizeof(tw_packed_head);
     p->axis = axis;
+    p->outputs = p->at_once = p->tensor.dim[axis == TW_PACKED_FIRST ? 0 : p->tensor.rank - 1];
+    p->taps = count / p->outputs;
     lay_out(p);
     open_call(call, TW_BLOB_COUNT, p);
+    p->in[1].data = NULL;
+    return 1;
+}
+
+int tw_packed_open(const tw_call *call, tw_packed_axis axis, tw_packed *p)
+{
+    if (!tw_packed_read(call, axis, p) || !fit(p, call, p->outputs, p->taps * p->outputs, 1))
+        return 0;
+    lay_out(p);
+    p->in[1].data = call->scratch;
     return 1;
 }
 

@@ -14,6 +14,7 @@ typedef struct tw_packable {
     int step;
     int64_t saved; /* bytes of flash */
     tw_lowering plain, packed;
+    tw_native_lowering *plain_native, *packed_native;
     uint64_t plain_work, packed_work;
 } tw_packable;
 
@@ -34,12 +35,24 @@ static int64_t saved_bytes(const tw_packable *p, const tw_node *node)
     return bytes;
 }
 
-static bool has_native(const tw_schedule *s, const tw_step *step)
+/* Would a target have to give its own kernel up? */
+static bool loses_native(const tw_schedule *s, const tw_step *plain, const tw_step *packed)
 {
     for (int t = 1; t < s->target_count; t++)
-        if (!step->native[t - 1].why)
+        if (!plain->native[t - 1].why && packed->native[t - 1].why)
             return true;
     return false;
+}
+
+/* May its kernels be given blocks, where its segment goes by columns? */
+static bool takes_blocks(const tw_schedule *s, const tw_step *packed)
+{
+    bool takes = packed->lowering.kernel->columns;
+    for (int t = 1; t < s->target_count; t++) {
+        const tw_kernel *native = packed->native[t - 1].lowering.kernel;
+        takes = takes && (!native || native->columns);
+    }
+    return takes || !s->segments[packed->segment].columns;
 }
 
 /* Would the plan carry its constants twice, if one of the steps that have them packed them? */
@@ -52,23 +65,32 @@ static bool shares_constants(const tw_schedule *s, int index)
     return steps > 1;
 }
 
-/* Both lowerings of a step that the portable kernels run for every target; false: there are not two. */
+/* Both lowerings of a step; false: there are not two. */
 static bool find_packable(tw_schedule *s, int index, tw_packable *p)
 {
-    tw_step *step = &s->steps[index];
-    if (!step->node->op->pack || has_native(s, step) || shares_constants(s, index))
+    const tw_step *step = &s->steps[index];
+    tw_step packed = *step;
+    if (!step->node->op->pack || shares_constants(s, index))
         return false;
-    *p = (tw_packable){index, 0, step->lowering, step->lowering, step->work, 0};
-    step->node->op->pack(step->node, s->arena, &p->packed);
+    step->node->op->pack(step->node, s->arena, &packed.lowering);
+    if (packed.lowering.kernel == step->lowering.kernel)
+        return false;
+    tw_step_natives(s, &packed);
+    *p = (tw_packable){.step = index,
+                       .plain = step->lowering,
+                       .packed = packed.lowering,
+                       .plain_native = step->native,
+                       .packed_native = packed.native,
+                       .plain_work = step->work};
     p->saved = saved_bytes(p, step->node);
-    return p->packed.kernel != p->plain.kernel && p->saved > 0 &&
-           (p->packed.kernel->columns || !s->segments[step->segment].columns) &&
+    return p->saved > 0 && !loses_native(s, step, &packed) && takes_blocks(s, &packed) &&
            tw_step_checks(s, step, &p->packed, &p->packed_work);
 }
 
 static void choose(tw_schedule *s, const tw_packable *p, bool packed)
 {
     s->steps[p->step].lowering = packed ? p->packed : p->plain;
+    s->steps[p->step].native = packed ? p->packed_native : p->plain_native;
     s->steps[p->step].work = packed ? p->packed_work : p->plain_work;
 }
 

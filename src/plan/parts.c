@@ -79,7 +79,8 @@ static int find_parted(tw_schedule *s, tw_parted *all)
     for (int i = 0; i < s->step_count; i++)
         if (tw_step_before(s, i) < 0 && most_parts(s, &s->steps[i]) > 1)
             all[count++] = (tw_parted){
-                i, 0, tw_alloc_array(s->arena, (size_t)s->target_count, sizeof(tw_native_lowering))};
+                i, 0,
+                tw_alloc_array(s->arena, (size_t)s->target_count, sizeof(tw_native_lowering))};
     return count;
 }
 
@@ -108,8 +109,7 @@ void tw_plan_parts(tw_schedule *s, const tw_compile_options *options)
     if (count == 0)
         return;
     tw_place_last(s);
-    const uint64_t most =
-        options->prefer == TW_PREFER_MEMORY ? tw_placed_bytes(s) : UINT64_MAX;
+    const uint64_t most = options->prefer == TW_PREFER_MEMORY ? tw_placed_bytes(s) : UINT64_MAX;
     for (int i = 0; i < count; i++) {
         keep(s, &all[i]);
         give_step(s, all[i].step, 1);

@@ -148,6 +148,9 @@ static inline bool tw_may_lie_over(const tw_step *step, int i)
  * loader would refuse is never written. *work: its multiply-accumulates. */
 bool tw_step_checks(const tw_schedule *schedule, const tw_step *step, const tw_lowering *lowering,
                     uint64_t *work);
+/* The step's lowering by every target but the portable kernels, with the least scratch, and what all of them
+ * together leave of the portable one's. */
+void tw_step_natives(tw_schedule *schedule, tw_step *step);
 /* Does the step's kernel take its operands with the strides that the joins give them? */
 bool tw_step_takes(const tw_schedule *schedule, const tw_step *step);
 /* An earlier step that computes the same, or -1. */

@@ -250,8 +250,7 @@ static tw_overlap narrower(tw_overlap a, tw_overlap b)
                         a.above > b.above ? a.above : b.above};
 }
 
-/* The step's lowering by every target but the portable kernels. */
-static void lower_natives(tw_schedule *s, tw_step *step)
+void tw_step_natives(tw_schedule *s, tw_step *step)
 {
     const tw_node *node = step->node;
     uint32_t scratch = step->lowering.scratch, memory = step->lowering.memory;
@@ -281,7 +280,7 @@ static bool lower(tw_schedule *s, tw_step *step, tw_diag *diag)
     choose_rows(step);
     if (!check_step(s, step, diag))
         return false;
-    lower_natives(s, step);
+    tw_step_natives(s, step);
     return true;
 }
 

@@ -254,17 +254,15 @@ int tw_hostile_calls(const tw_node *node, uint64_t *state, int tries)
     return accepted;
 }
 
-int tw_hostile_native_calls(const tw_node *node, const tw_target *target, uint64_t *state,
-                            int tries)
+int tw_hostile_native_calls(const tw_node *node, const tw_target *target, bool packs,
+                            uint64_t *state, int tries)
 {
     tw_arena *arena = tw_arena_new();
     tw_lowering portable = {0}, l = {0};
-    tw_diag diag = {0};
     uint32_t aliases = 0;
     int accepted = -1;
-    if (!tw_lower(node, arena, &portable, &diag))
-        fail_msg("%s: %s", node->op->name, diag.message);
-    if (!tw_lower_native(target, node, &portable, arena, &l, &aliases)) {
+    if (tw_operate_shared(node, packs, arena, &portable) &&
+        !tw_lower_native(target, node, &portable, arena, &l, &aliases)) {
         tw_operate_part(&l, state);
         accepted = attack(node, &l, state, tries);
     }

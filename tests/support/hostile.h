@@ -12,7 +12,7 @@
 int tw_hostile_calls(const tw_node *node, uint64_t *state, int tries);
 
 /* The same by a back end's kernel; -1: the back end declines. */
-int tw_hostile_native_calls(const tw_node *node, const tw_target *target, uint64_t *state,
-                            int tries);
+int tw_hostile_native_calls(const tw_node *node, const tw_target *target, bool packs,
+                            uint64_t *state, int tries);
 
 #endif

@@ -23,14 +23,12 @@ typedef struct tw_tally {
     unsigned char of[TW_MOST_CODES]; /* by operator code: samples taken */
 } tw_tally;
 
-static void run_sample(tw_node *node, tw_arena *arena, void *user)
+static void run_native(const tw_node *node, bool packs, tw_tally *tally)
 {
-    tw_tally *tally = user;
     const char *why;
-    tw_operate_whole(node, arena);
     for (uint64_t seed = 0; seed < BAND_SEEDS; seed++) {
         uint64_t state = seed;
-        const int banded = tw_operate_native(node, tally->target, &state, &why);
+        const int banded = tw_operate_native(node, tally->target, packs, &state, &why);
         if (banded < 0) {
             tally->declined++;
             return;
@@ -40,6 +38,13 @@ static void run_sample(tw_node *node, tw_arena *arena, void *user)
     tally->taken++;
     assert_true(node->op->code < TW_MOST_CODES);
     tally->of[node->op->code] = 1;
+}
+
+static void run_sample(tw_node *node, tw_arena *arena, void *user)
+{
+    tw_operate_whole(node, arena);
+    for (int packs = 0; packs <= (node->op->pack != NULL); packs++)
+        run_native(node, packs != 0, user);
 }
 
 void tw_native_each_sample(const tw_target *target, void (*visit)(tw_node *, tw_arena *, void *),
@@ -92,7 +97,7 @@ int tw_native_operators(const tw_backend *backend)
 
 /* ---- one node ---- */
 
-void tw_native_open(tw_native_scene *s, const char *target_name, const char *text)
+static void open_scene(tw_native_scene *s, const char *target_name, bool packs, const char *text)
 {
     tw_diag diag = {0};
     tw_target target;
@@ -107,7 +112,7 @@ void tw_native_open(tw_native_scene *s, const char *target_name, const char *tex
     }
     s->node = graph->nodes[0];
     assert_true(tw_target_parse(s->arena, target_name, strlen(target_name), &target, &diag));
-    assert_true(tw_lower(s->node, s->arena, &portable, &diag));
+    assert_true(tw_operate_shared(s->node, packs, s->arena, &portable));
     const char *why =
         tw_lower_native(&target, s->node, &portable, s->arena, &s->lowering, &aliases);
     if (why)
@@ -116,6 +121,16 @@ void tw_native_open(tw_native_scene *s, const char *target_name, const char *tex
     s->y = tw_alloc(s->arena, TW_NATIVE_ROOM);
     s->scratch = tw_alloc(s->arena, TW_NATIVE_ROOM);
     s->memory = tw_alloc(s->arena, TW_NATIVE_ROOM);
+}
+
+void tw_native_open(tw_native_scene *s, const char *target, const char *text)
+{
+    open_scene(s, target, false, text);
+}
+
+void tw_native_open_packed(tw_native_scene *s, const char *target, const char *text)
+{
+    open_scene(s, target, true, text);
 }
 
 void tw_native_close(tw_native_scene *s)

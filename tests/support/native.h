@@ -31,6 +31,8 @@ typedef struct tw_native_scene {
 
 /* The first node of a graph; one that the back end declines ends the test. */
 void tw_native_open(tw_native_scene *s, const char *target, const char *text);
+/* The same as a plan has it that packs the constants. */
+void tw_native_open_packed(tw_native_scene *s, const char *target, const char *text);
 void tw_native_close(tw_native_scene *s);
 
 /* Output rows [row, row + rows) of axis 1, from the input rows that they need; s->x is the address of the

@@ -213,6 +213,20 @@ void tw_operate_part(tw_lowering *lowering, uint64_t *state)
         lowering->scratch = lowering->in_parts[halvings - 1];
 }
 
+/* As a plan has it that packs the constants, where that is asked for. */
+static bool packs_tried;
+
+static bool lower_shared(const tw_node *node, bool packs, tw_arena *arena, tw_lowering *lowering,
+                         tw_diag *diag)
+{
+    if (!tw_lower(node, arena, lowering, diag))
+        return false;
+    const tw_kernel *plain = lowering->kernel;
+    if (packs && node->op->pack)
+        node->op->pack(node, arena, lowering);
+    return !packs || lowering->kernel != plain;
+}
+
 static void lower(tw_operation *p, tw_arena *arena, uint64_t *state)
 {
     tw_lowering portable = {0};
@@ -220,7 +234,9 @@ static void lower(tw_operation *p, tw_arena *arena, uint64_t *state)
         tw_operate_lower(p->node, arena, &p->lowering);
         return;
     }
-    lower_plain(p->node, arena, &portable);
+    tw_diag diag = {0};
+    if (!lower_shared(p->node, packs_tried, arena, &portable, &diag))
+        fail_msg("%s: %s", p->node->op->name, diag.message);
     const char *why =
         tw_lower_native(target_tried, p->node, &portable, arena, &p->lowering, &aliases_tried);
     if (why)
@@ -519,7 +535,13 @@ int tw_operate_bands(const tw_node *node, uint64_t *state)
     return banded;
 }
 
-int tw_operate_native(const tw_node *node, const tw_target *target, uint64_t *state,
+bool tw_operate_shared(const tw_node *node, bool packs, tw_arena *arena, tw_lowering *lowering)
+{
+    tw_diag diag = {0};
+    return lower_shared(node, packs, arena, lowering, &diag);
+}
+
+int tw_operate_native(const tw_node *node, const tw_target *target, bool packs, uint64_t *state,
                       const char **why)
 {
     tw_arena *arena = tw_arena_new();
@@ -527,12 +549,13 @@ int tw_operate_native(const tw_node *node, const tw_target *target, uint64_t *st
     tw_diag diag = {0};
     int banded = -1;
     *why = "the portable kernels do not take it";
-    if (tw_lower(node, arena, &portable, &diag))
+    if (lower_shared(node, packs, arena, &portable, &diag))
         *why = tw_lower_native(target, node, &portable, arena, &native, &aliases_tried);
     tw_arena_free(arena);
     if (*why)
         return banded;
     target_tried = target;
+    packs_tried = packs;
     banded = tw_operate_bands(node, state);
     target_tried = NULL;
     return banded;

@@ -35,8 +35,11 @@ int tw_operate_bands(const tw_node *node, uint64_t *state);
 /* Scratch of a lowering for the work at once, or in parts where the kernel can, at random. */
 void tw_operate_part(tw_lowering *lowering, uint64_t *state);
 
-/* The same by a back end's kernel, dense as plans have tensors. -1: the back end declines, and says why. */
-int tw_operate_native(const tw_node *node, const tw_target *target, uint64_t *state,
+/* By the portable kernel, as back ends share its constants: whole, or packed; false where there is no such. */
+bool tw_operate_shared(const tw_node *node, bool packs, tw_arena *arena, tw_lowering *lowering);
+
+/* The same by a back end's kernel, dense as plans have tensors, constants packed or not. -1: the back end declines, and says why. */
+int tw_operate_native(const tw_node *node, const tw_target *target, bool packs, uint64_t *state,
                       const char **why);
 
 #endif

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "backends/cmsis_nn/interface/arm_nnsupportfunctions.h"
+#include "ops/packed.h"
 #include "ops/product.h"
 #include "support/native.h"
 
@@ -102,6 +103,21 @@ arm_cmsis_nn_status arm_nn_mat_mult_nt_t_s8(TW_CMSIS_NN_PRODUCT_ARGUMENTS)
     record.multiplier = multipliers;
     (void)shifts;
     return ARM_CMSIS_NN_SUCCESS;
+}
+
+arm_cmsis_nn_status arm_convolve_s4(TW_CMSIS_NN_S4_ARGUMENTS)
+{
+    return convolution("convolve s4", PASS_ON, output_dims, output);
+}
+
+arm_cmsis_nn_status arm_convolve_1x1_s4(TW_CMSIS_NN_S4_ARGUMENTS)
+{
+    return convolution("1x1 s4", PASS_ON, output_dims, output);
+}
+
+arm_cmsis_nn_status arm_convolve_1x1_s4_fast(TW_CMSIS_NN_S4_ARGUMENTS)
+{
+    return convolution("1x1 s4 fast", PASS_ON, output_dims, output);
 }
 
 static arm_cmsis_nn_status depthwise(const char *function, TW_CMSIS_NN_DEPTHWISE_ARGUMENTS)
@@ -392,6 +408,73 @@ static void convolution_of_int16(void **state)
     }
 }
 
+/* Weights of 4 bits: the pairs of the plan's table, and what else is as of int8. */
+#define PACKED(Op, x, w, o, y, attributes)                                                         \
+    "graph \"g\" {\n  const %x : s8" x " quant(scale=0.05, zero=-20) = random 1 -128 128\n"        \
+    "  const %w : s8" w " quant(scale=0.1, zero=0) = random 2 -8 8\n"                              \
+    "  const %b : s32[" o "] = random 3 -400 400\n"                                                \
+    "  %y : s8" y " quant(scale=0.5, zero=5) = " Op " (%x, %w, %b) " attributes                    \
+    "\n  output %y\n}\n"
+
+static const int8_t *pairs_of(const tw_native_scene *s)
+{
+    return (const int8_t *)s->lowering.blob[TW_BLOB_PACKED].data + sizeof(tw_packed_head);
+}
+
+static void convolution_of_4_bits(void **state)
+{
+    (void)state;
+    tw_native_scene s;
+    tw_native_open_packed(&s, "cmsis-nn:m55",
+                          PACKED("Conv", "[1,9,6,3]", "[10,3,3,3]", "10", "[1,5,3,10]",
+                                 "{stride=[2,2], pad_begin=[1,0], pad_end=[1,1]}"));
+    assert_true(tw_is_unread(&s.lowering, 1));
+    assert_int_equal(s.lowering.scratch, 4 * 32);
+    assert_int_equal(tw_native_band_call(&s, 0, 1), TW_OK);
+    assert_string_equal(record.function, "convolve s4");
+    expect_dims(record.in, 1, 2, 6, 3);
+    expect_dims(record.filter, 10, 3, 3, 3);
+    assert_int_equal(record.padding.h, 1);
+    assert_int_equal(record.input_offset, 20);
+    assert_ptr_equal(record.weights, pairs_of(&s));
+    assert_memory_equal(record.bias, s.node->in[2]->data, 40);
+    assert_ptr_equal(record.scratch, s.scratch);
+    tw_native_close(&s);
+    tw_native_open_packed(&s, "cmsis-nn:m55",
+                          PACKED("Conv", "[1,4,6,9]", "[17,1,1,9]", "17", "[1,4,6,17]", "{}"));
+    assert_int_equal(s.lowering.scratch, 0);
+    assert_int_equal(tw_native_band_call(&s, 1, 2), TW_OK);
+    assert_string_equal(record.function, "1x1 s4 fast");
+    expect_dims(record.in, 1, 1, 12, 9);
+    assert_int_equal(record.input_offset, 0);
+    assert_ptr_equal(record.weights, pairs_of(&s));
+    tw_native_close(&s);
+    tw_native_open_packed(
+        &s, "cmsis-nn:m55",
+        PACKED("Conv", "[1,7,9,8]", "[6,1,1,8]", "6", "[1,4,5,6]", "{stride=[2,2]}"));
+    assert_int_equal(tw_native_band_call(&s, 1, 1), TW_OK);
+    assert_string_equal(record.function, "1x1 s4");
+    expect_dims(record.out, 1, 1, 5, 6);
+    assert_int_equal(record.stride.w, 2);
+    assert_int_equal(record.input_offset, 0);
+    tw_native_close(&s);
+}
+
+static void connected_of_4_bits(void **state)
+{
+    (void)state;
+    tw_native_scene s;
+    tw_native_open_packed(&s, "cmsis-nn:m55",
+                          PACKED("FullyConnected", "[1,9,70]", "[13,70]", "13", "[1,9,13]", ""));
+    assert_int_equal(tw_native_band_call(&s, 4, 3), TW_OK);
+    assert_string_equal(record.function, "1x1 s4 fast");
+    expect_dims(record.in, 1, 1, 3, 70);
+    expect_dims(record.filter, 13, 1, 1, 70);
+    assert_int_equal(record.input_offset, 0);
+    assert_ptr_equal(record.bias, s.lowering.blob[TW_BLOB_BIAS].data);
+    tw_native_close(&s);
+}
+
 static void gates(void **state)
 {
     (void)state;
@@ -433,6 +516,8 @@ int main(void)
         cmocka_unit_test(connected),
         cmocka_unit_test(pooling),
         cmocka_unit_test(convolution_of_int16),
+        cmocka_unit_test(convolution_of_4_bits),
+        cmocka_unit_test(connected_of_4_bits),
         cmocka_unit_test(gates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

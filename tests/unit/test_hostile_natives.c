@@ -22,11 +22,14 @@ static void attack(tw_node *node, tw_arena *arena, void *user)
 {
     tw_siege *siege = user;
     (void)arena;
-    const int accepted = tw_hostile_native_calls(node, siege->target, &siege->state, TRIES);
-    if (accepted < 0)
-        return;
-    siege->tried += TRIES;
-    siege->accepted += accepted;
+    for (int packs = 0; packs <= (node->op->pack != NULL); packs++) {
+        const int accepted =
+            tw_hostile_native_calls(node, siege->target, packs != 0, &siege->state, TRIES);
+        if (accepted < 0)
+            continue;
+        siege->tried += TRIES;
+        siege->accepted += accepted;
+    }
 }
 
 static void every_back_end(void **unused)

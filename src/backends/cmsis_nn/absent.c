@@ -17,6 +17,10 @@ ABSENT(arm_convolve_s8, TW_CMSIS_NN_CONV_ARGUMENTS, const cmsis_nn_dims *upscale
 ABSENT(arm_convolve_1x1_s8, TW_CMSIS_NN_CONV_ARGUMENTS, const cmsis_nn_dims *output_dims,
        int8_t *output)
 ABSENT(arm_nn_mat_mult_nt_t_s8, TW_CMSIS_NN_PRODUCT_ARGUMENTS)
+ABSENT(arm_nn_mat_mult_nt_t_s4, TW_CMSIS_NN_PRODUCT_S4_ARGUMENTS)
+ABSENT(arm_convolve_s4, TW_CMSIS_NN_S4_ARGUMENTS)
+ABSENT(arm_convolve_even_s4, TW_CMSIS_NN_S4_ARGUMENTS)
+ABSENT(arm_convolve_1x1_s4, TW_CMSIS_NN_S4_ARGUMENTS)
 ABSENT(arm_convolve_s16, const cmsis_nn_context *context, const cmsis_nn_conv_params *params,
        const cmsis_nn_per_channel_quant_params *scales, const cmsis_nn_dims *input_dims,
        const int16_t *input, const cmsis_nn_dims *filter_dims, const int8_t *filter,

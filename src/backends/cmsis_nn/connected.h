@@ -51,8 +51,8 @@ static inline int tw_cmsis_nn_connected_is_product(const tw_cmsis_nn_connected *
     return job->rows.count > 1 && job->params.filter_offset == 0;
 }
 
-static inline tw_status tw_cmsis_nn_connected_product(const tw_call *call,
-                                                      const tw_cmsis_nn_connected *job)
+static inline tw_cmsis_nn_product tw_cmsis_nn_connected_rows(const tw_call *call,
+                                                             const tw_cmsis_nn_connected *job)
 {
     tw_cmsis_nn_product p;
     p.x = job->rows.x;
@@ -63,6 +63,13 @@ static inline tw_status tw_cmsis_nn_connected_product(const tw_call *call,
     p.outputs = job->rows.outputs;
     p.scales = tw_cmsis_nn_scales(call, job->rows.first);
     p.bias = tw_cmsis_nn_table(call, TW_BLOB_BIAS, job->rows.first);
+    return p;
+}
+
+static inline tw_status tw_cmsis_nn_connected_product(const tw_call *call,
+                                                      const tw_cmsis_nn_connected *job)
+{
+    const tw_cmsis_nn_product p = tw_cmsis_nn_connected_rows(call, job);
     return tw_cmsis_nn_product_run(call, &p);
 }
 

@@ -13,6 +13,13 @@ static int64_t taps_of(const tw_node *node)
 
 /* ---- 1x1 ---- */
 
+/* Bands of a single output pixel are outputs. */
+static bool is_pixel(const tw_node *node)
+{
+    const tw_shape *y = &node->out[0]->shape;
+    return tw_shape_elements(y) == y->dim[y->rank - 1];
+}
+
 static bool has_padding(const tw_ints *list)
 {
     for (int i = 0; i < list->count; i++)
@@ -23,7 +30,7 @@ static bool has_padding(const tw_ints *list)
 
 enum { DEEP = 48 };
 
-static const char *can_1x1(const tw_native_node *n)
+static const char *is_1x1(const tw_native_node *n)
 {
     const tw_conv_attributes *a = n->node->attributes;
     const tw_window_lists lists = TW_WINDOW_LISTS(a);
@@ -31,7 +38,13 @@ static const char *can_1x1(const tw_native_node *n)
     if (a->group != 1 || has_padding(&a->pad_begin) || has_padding(&a->pad_end) ||
         taps_of(n->node) != w->dim[w->rank - 1])
         return "no 1x1 convolution";
-    const char *why = tw_native_bands(n, &lists, w->dim + 1);
+    return tw_native_bands(n, &lists, w->dim + 1);
+}
+
+static const char *can_1x1(const tw_native_node *n)
+{
+    const tw_shape *w = &n->node->in[1]->shape;
+    const char *why = is_1x1(n);
     /* Deep ones at that: the library adds up all weights in every call, be it of a few pixels. */
     return why ? why
                : tw_cmsis_nn_slow(n, w->dim[w->rank - 1] >= DEEP ? TW_CMSIS_NN_WITHOUT_MVE
@@ -45,16 +58,21 @@ const tw_native tw_native_cmsis_nn_conv_1x1_s8 = {
 
 /* ---- any window ---- */
 
-static const char *can(const tw_native_node *n)
+static const char *fits(const tw_native_node *n)
 {
     const tw_conv_attributes *a = n->node->attributes;
     const tw_window_lists lists = TW_WINDOW_LISTS(a);
-    const tw_shape *w = &n->node->in[1]->shape, *y = &n->node->out[0]->shape;
-    if (a->group > 1 && tw_shape_elements(y) == y->dim[y->rank - 1])
+    const tw_shape *w = &n->node->in[1]->shape;
+    if (a->group > 1 && is_pixel(n->node))
         return "groups of a single output pixel: its bands are channels";
     if (tw_cmsis_nn_conv_scratch(taps_of(n->node), n->cpus) == UINT32_MAX)
         return "a kernel of more than 2 GB";
-    const char *why = tw_native_bands(n, &lists, w->dim + 1);
+    return tw_native_bands(n, &lists, w->dim + 1);
+}
+
+static const char *can(const tw_native_node *n)
+{
+    const char *why = fits(n);
     return why ? why : tw_cmsis_nn_slow(n, TW_CMSIS_NN_WITHOUT_MVE);
 }
 
@@ -72,6 +90,48 @@ static void prepare(const tw_native_node *n, tw_arena *arena, tw_lowering *lower
 const tw_native tw_native_cmsis_nn_conv_s8 = {
     TW_CMSIS_NN_HEAD(conv_s8),
     .can = can,
+    .scratch = scratch,
+    .prepare = prepare,
+};
+
+/* ---- weights of 4 bits ---- */
+
+static const char *pairs_fit(const tw_native_node *n)
+{
+    return is_pixel(n->node) && taps_of(n->node) % 2
+               ? "a single output pixel of an odd number of taps: bands would begin within a byte"
+               : NULL;
+}
+
+static const char *can_1x1_s8w4(const tw_native_node *n)
+{
+    const tw_shape *w = &n->node->in[1]->shape;
+    const char *why = is_1x1(n);
+    if (!why)
+        why = pairs_fit(n);
+    return why ? why
+               : tw_cmsis_nn_slow(n, w->dim[w->rank - 1] >= DEEP ? TW_CMSIS_NN_WITHOUT_MVE
+                                                                 : TW_CMSIS_NN_DSP);
+}
+
+const tw_native tw_native_cmsis_nn_conv_1x1_s8w4 = {
+    TW_CMSIS_NN_HEAD(conv_1x1_s8w4),
+    .can = can_1x1_s8w4,
+};
+
+/* What has no neighbours was left by the function for such. */
+static const char *can_s8w4(const tw_native_node *n)
+{
+    const tw_conv_attributes *a = n->node->attributes;
+    const char *why = a->group != 1 ? "groups" : pairs_fit(n);
+    if (!why)
+        why = fits(n);
+    return why ? why : tw_cmsis_nn_slow(n, is_1x1(n) ? TW_CMSIS_NN_DSP : TW_CMSIS_NN_WITHOUT_MVE);
+}
+
+const tw_native tw_native_cmsis_nn_conv_s8w4 = {
+    TW_CMSIS_NN_HEAD(conv_s8w4),
+    .can = can_s8w4,
     .scratch = scratch,
     .prepare = prepare,
 };

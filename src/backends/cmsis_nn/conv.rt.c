@@ -3,26 +3,7 @@
  * The library's wrapper is not called: for a band of one row it would take another way than for the whole
  * image. Tables are those of the portable kernel; where there may be padding, the bias has no zero
  * points folded in, since the library pads with the input's zero point and takes it off every tap. */
-#include "backends/cmsis_nn/conv.h"
-#include "backends/cmsis_nn/windows.h"
-#include "ops/conv_job.h"
-
-static tw_status check(const tw_call *call, uint64_t *work)
-{
-    tw_window_spans window;
-    const tw_tensor *w;
-    if (tw_conv_check(call, TW_S8, TW_S8, work) != TW_OK || !tw_conv_window(call, &window) ||
-        !tw_native_window_check(call, &window))
-        return TW_E_CHECK;
-    w = call->in[1].tensor;
-    return tw_is_dense(w) && tw_channels_check(call, w->dim[0]) &&
-                   call->scratch_bytes >=
-                       tw_cmsis_nn_conv_scratch((int64_t)window.axis[0].kernel *
-                                                    window.axis[1].kernel * w->dim[w->rank - 1],
-                                                TW_CMSIS_NN_HERE)
-               ? TW_OK
-               : TW_E_CHECK;
-}
+#include "backends/cmsis_nn/conv_job.h"
 
 static tw_status run(const tw_call *call)
 {
@@ -31,18 +12,16 @@ static tw_status run(const tw_call *call)
     const cmsis_nn_context context = tw_cmsis_nn_context(call);
     cmsis_nn_per_channel_quant_params scales;
     tw_cmsis_nn_window window;
-    const tw_status status = tw_cmsis_nn_weights_window(call, 1, &window);
+    const tw_status status = tw_cmsis_nn_conv_window(call, &window);
     if (status != TW_OK)
         return status;
     if (a->group > 1 && window.out.c != w->dim[0])
         return TW_E_SCHEDULE;
     scales = tw_cmsis_nn_scales(call, window.channel);
-    window.filter.n = window.out.c;
-    window.filter.c = w->dim[w->rank - 1];
     return tw_cmsis_nn_status(arm_convolve_s8(
         &context, &window.params, &scales, &window.in, window.x, &window.filter,
         (const int8_t *)call->in[1].data + (ptrdiff_t)window.channel * w->stride[0], &window.out,
         tw_cmsis_nn_table(call, TW_BLOB_BIAS, window.channel), NULL, &window.out, window.y));
 }
 
-TW_CMSIS_NN_KERNEL(conv_s8, run, check);
+TW_CMSIS_NN_KERNEL(conv_s8, run, tw_cmsis_nn_conv_check);

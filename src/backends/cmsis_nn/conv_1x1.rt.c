@@ -1,84 +1,18 @@
 /* Convolution without neighbours by CMSIS-NN: a product of matrices. No padding, so the portable kernel's
  * bias, zero points folded in, serves as it is and the input's offset is 0. */
-#include "backends/cmsis_nn/product.h"
-#include "backends/cmsis_nn/windows.h"
-#include "ops/conv_job.h"
+#include "backends/cmsis_nn/conv_1x1_job.h"
 
-static tw_status check(const tw_call *call, uint64_t *work)
-{
-    const tw_conv_attributes *a = (const tw_conv_attributes *)call->attributes;
-    const tw_tensor *w;
-    tw_window_spans window;
-    int i;
-    if (tw_conv_check(call, TW_S8, TW_S8, work) != TW_OK || a->group != 1)
-        return TW_E_CHECK;
-    w = call->in[1].tensor;
-    for (i = 1; i < (int)w->rank - 1; i++)
-        if (w->dim[i] != 1)
-            return TW_E_CHECK;
-    if (!tw_conv_window(call, &window) || window.axis[0].pad_begin != 0 ||
-        window.axis[1].pad_begin != 0 || window.axis[0].pad_end != 0 ||
-        window.axis[1].pad_end != 0 || !tw_native_window_check(call, &window) || !tw_is_dense(w) ||
-        !tw_channels_check(call, w->dim[0]))
-        return TW_E_CHECK;
-    return TW_OK;
-}
-
-static tw_cmsis_nn_product product_of(const tw_call *call, int32_t channel, int32_t outputs)
+static const int8_t *weights_of(const tw_call *call, int32_t output)
 {
     const tw_tensor *w = call->in[1].tensor;
-    tw_cmsis_nn_product p;
-    p.depth = w->dim[w->rank - 1];
-    p.outputs = outputs;
-    p.weights = (const int8_t *)call->in[1].data + (ptrdiff_t)channel * p.depth;
-    p.scales = tw_cmsis_nn_scales(call, channel);
-    p.bias = tw_cmsis_nn_table(call, TW_BLOB_BIAS, channel);
-    return p;
-}
-
-/* With strides: the library steps over what is left out. */
-static tw_status run_strided(const tw_call *call)
-{
-    const cmsis_nn_context none = {NULL, 0};
-    tw_cmsis_nn_product p;
-    tw_cmsis_nn_window window;
-    const tw_status status = tw_cmsis_nn_weights_window(call, 1, &window);
-    if (status != TW_OK)
-        return status;
-    p = product_of(call, window.channel, window.out.c);
-    window.filter.n = p.outputs;
-    window.filter.c = p.depth;
-    window.params.input_offset = 0;
-    return tw_cmsis_nn_status(arm_convolve_1x1_s8(&none, &window.params, &p.scales, &window.in,
-                                                  window.x, &window.filter, p.weights, &window.out,
-                                                  p.bias, &window.out, window.y));
-}
-
-/* Without: pixels are rows of a matrix. */
-static tw_status run_rows(const tw_call *call)
-{
-    tw_cmsis_nn_product p;
-    tw_native_rows rows;
-    if (!tw_is_whole(&call->in[1]))
-        return TW_E_DATA;
-    if (!tw_native_rows_of(call, &rows))
-        return TW_E_SCHEDULE;
-    p = product_of(call, rows.first, rows.outputs);
-    p.x = rows.x;
-    p.y = rows.y;
-    p.count = rows.count;
-    return tw_cmsis_nn_product_run(call, &p);
-}
-
-static int is_strided(const tw_ints *stride)
-{
-    return stride->count > 0 && (stride->v[0] != 1 || stride->v[stride->count - 1] != 1);
+    return (const int8_t *)call->in[1].data + (ptrdiff_t)output * w->dim[w->rank - 1];
 }
 
 static tw_status run(const tw_call *call)
 {
-    return is_strided(&((const tw_conv_attributes *)call->attributes)->stride) ? run_strided(call)
-                                                                               : run_rows(call);
+    static const tw_cmsis_nn_pointwise functions = {weights_of, tw_cmsis_nn_product_run,
+                                                    arm_convolve_1x1_s8};
+    return tw_cmsis_nn_conv_1x1_run(call, &functions);
 }
 
-TW_CMSIS_NN_KERNEL(conv_1x1_s8, run, check);
+TW_CMSIS_NN_KERNEL(conv_1x1_s8, run, tw_cmsis_nn_conv_1x1_check);

@@ -1,8 +1,6 @@
 /* Convolution of int16 by CMSIS-NN. See cmsis_nn/conv.c for what it takes. Tables are those of the portable
  * kernel: the size of the bias tells which of two arithmetics it is (ops/product_s16.h). */
-#include "backends/cmsis_nn/conv.h"
-#include "backends/cmsis_nn/windows.h"
-#include "ops/conv_job.h"
+#include "backends/cmsis_nn/conv_job.h"
 #include "ops/product_s16.h"
 
 static tw_status check(const tw_call *call, uint64_t *work)
@@ -33,13 +31,11 @@ static tw_status run(const tw_call *call)
     cmsis_nn_per_channel_quant_params scales;
     tw_cmsis_nn_window window;
     tw_channels_s16 tables;
-    const tw_status status = tw_cmsis_nn_weights_window(call, 1, &window);
+    const tw_status status = tw_cmsis_nn_conv_window(call, &window);
     if (status != TW_OK)
         return status;
     tw_channels_s16_of(call, &tables);
     scales = tw_cmsis_nn_scales(call, window.channel);
-    window.filter.n = window.out.c;
-    window.filter.c = w->dim[w->rank - 1];
     {
         const cmsis_nn_bias_data bias = {tables.bias
                                              ? (const void *)(tables.bias + window.channel)

@@ -17,4 +17,7 @@ typedef struct tw_cmsis_nn_product {
 /* Clamped and with the output's zero point, as the call has them. */
 tw_status tw_cmsis_nn_product_run(const tw_call *call, const tw_cmsis_nn_product *product);
 
+/* The same with weights of 4 bits, two to a byte. */
+tw_status tw_cmsis_nn_product_pairs(const tw_call *call, const tw_cmsis_nn_product *product);
+
 #endif

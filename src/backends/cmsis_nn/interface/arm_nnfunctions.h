@@ -75,6 +75,13 @@ arm_cmsis_nn_status arm_convolve_s8(TW_CMSIS_NN_CONV_ARGUMENTS, const cmsis_nn_d
                                     const cmsis_nn_dims *output_dims, int8_t *output);
 arm_cmsis_nn_status arm_convolve_1x1_s8(TW_CMSIS_NN_CONV_ARGUMENTS,
                                         const cmsis_nn_dims *output_dims, int8_t *output);
+/* Weights of 4 bits, two to a byte. */
+#define TW_CMSIS_NN_S4_ARGUMENTS                                                                   \
+    TW_CMSIS_NN_CONV_ARGUMENTS, const cmsis_nn_dims *output_dims, int8_t *output
+arm_cmsis_nn_status arm_convolve_s4(TW_CMSIS_NN_S4_ARGUMENTS);
+arm_cmsis_nn_status arm_convolve_even_s4(TW_CMSIS_NN_S4_ARGUMENTS);
+arm_cmsis_nn_status arm_convolve_1x1_s4(TW_CMSIS_NN_S4_ARGUMENTS);
+
 typedef struct {
     const void *data;
     const bool is_int32_bias; /* else int64 */
