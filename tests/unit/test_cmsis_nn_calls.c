@@ -115,9 +115,13 @@ arm_cmsis_nn_status arm_convolve_1x1_s4(TW_CMSIS_NN_S4_ARGUMENTS)
     return convolution("1x1 s4", PASS_ON, output_dims, output);
 }
 
-arm_cmsis_nn_status arm_convolve_1x1_s4_fast(TW_CMSIS_NN_S4_ARGUMENTS)
+arm_cmsis_nn_status arm_nn_mat_mult_nt_t_s4(TW_CMSIS_NN_PRODUCT_S4_ARGUMENTS)
 {
-    return convolution("1x1 s4 fast", PASS_ON, output_dims, output);
+    const arm_cmsis_nn_status status = arm_nn_mat_mult_nt_t_s8(
+        left, right, bias, output, multipliers, shifts, left_rows, right_rows, depth, left_offset,
+        output_offset, least, most, right_rows, left_pitch);
+    record.function = "product s4";
+    return status;
 }
 
 static arm_cmsis_nn_status depthwise(const char *function, TW_CMSIS_NN_DEPTHWISE_ARGUMENTS)
@@ -444,7 +448,7 @@ static void convolution_of_4_bits(void **state)
                           PACKED("Conv", "[1,4,6,9]", "[17,1,1,9]", "17", "[1,4,6,17]", "{}"));
     assert_int_equal(s.lowering.scratch, 0);
     assert_int_equal(tw_native_band_call(&s, 1, 2), TW_OK);
-    assert_string_equal(record.function, "1x1 s4 fast");
+    assert_string_equal(record.function, "product s4");
     expect_dims(record.in, 1, 1, 12, 9);
     assert_int_equal(record.input_offset, 0);
     assert_ptr_equal(record.weights, pairs_of(&s));
@@ -467,7 +471,7 @@ static void connected_of_4_bits(void **state)
     tw_native_open_packed(&s, "cmsis-nn:m55",
                           PACKED("FullyConnected", "[1,9,70]", "[13,70]", "13", "[1,9,13]", ""));
     assert_int_equal(tw_native_band_call(&s, 4, 3), TW_OK);
-    assert_string_equal(record.function, "1x1 s4 fast");
+    assert_string_equal(record.function, "product s4");
     expect_dims(record.in, 1, 1, 3, 70);
     expect_dims(record.filter, 13, 1, 1, 70);
     assert_int_equal(record.input_offset, 0);

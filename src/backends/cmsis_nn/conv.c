@@ -28,8 +28,6 @@ static bool has_padding(const tw_ints *list)
     return false;
 }
 
-enum { DEEP = 48 };
-
 static const char *is_1x1(const tw_native_node *n)
 {
     const tw_conv_attributes *a = n->node->attributes;
@@ -43,12 +41,8 @@ static const char *is_1x1(const tw_native_node *n)
 
 static const char *can_1x1(const tw_native_node *n)
 {
-    const tw_shape *w = &n->node->in[1]->shape;
     const char *why = is_1x1(n);
-    /* Deep ones at that: the library adds up all weights in every call, be it of a few pixels. */
-    return why ? why
-               : tw_cmsis_nn_slow(n, w->dim[w->rank - 1] >= DEEP ? TW_CMSIS_NN_WITHOUT_MVE
-                                                                 : TW_CMSIS_NN_PLAIN);
+    return why ? why : tw_cmsis_nn_slow(n, TW_CMSIS_NN_WITHOUT_MVE);
 }
 
 const tw_native tw_native_cmsis_nn_conv_1x1_s8 = {
@@ -102,6 +96,9 @@ static const char *pairs_fit(const tw_native_node *n)
                ? "a single output pixel of an odd number of taps: bands would begin within a byte"
                : NULL;
 }
+
+/* Without extension, deep ones are faster unpacked. */
+enum { DEEP = 48 };
 
 static const char *can_1x1_s8w4(const tw_native_node *n)
 {

@@ -7,11 +7,13 @@
 #include "ops/conv_job.h"
 
 /* One of the library's functions, most of which take the same. */
-typedef arm_cmsis_nn_status (*tw_cmsis_nn_conv_function)(
-    const cmsis_nn_context *, const cmsis_nn_conv_params *,
-    const cmsis_nn_per_channel_quant_params *, const cmsis_nn_dims *, const int8_t *,
-    const cmsis_nn_dims *, const int8_t *, const cmsis_nn_dims *, const int32_t *,
-    const cmsis_nn_dims *, int8_t *);
+typedef arm_cmsis_nn_status (*tw_cmsis_nn_conv_function)(const cmsis_nn_context *,
+                                                         const cmsis_nn_conv_params *,
+                                                         const cmsis_nn_per_channel_quant_params *,
+                                                         const cmsis_nn_dims *, const int8_t *,
+                                                         const cmsis_nn_dims *, const int8_t *,
+                                                         const cmsis_nn_dims *, const int32_t *,
+                                                         const cmsis_nn_dims *, int8_t *);
 
 /* Of int8, with the scratch of cmsis_nn/conv.h. */
 tw_status tw_cmsis_nn_conv_check(const tw_call *call, uint64_t *work);
@@ -21,9 +23,11 @@ static inline tw_status tw_cmsis_nn_conv_window(const tw_call *call, tw_cmsis_nn
 {
     const tw_tensor *w = call->in[1].tensor;
     const tw_status status = tw_cmsis_nn_weights_window(call, 1, window);
+    if (status != TW_OK)
+        return status;
     window->filter.n = window->out.c;
     window->filter.c = w->dim[w->rank - 1];
-    return status;
+    return TW_OK;
 }
 
 #endif

@@ -33,10 +33,9 @@ static tw_status run(const tw_call *call)
     if (TW_CMSIS_NN_HERE == TW_CMSIS_NN_MVE && packed.taps % 2 == 0)
         convolve = arm_convolve_even_s4;
     scales = tw_cmsis_nn_scales(call, window.channel);
-    return tw_cmsis_nn_status(convolve(&context, &window.params, &scales, &window.in, window.x,
-                                       &window.filter, weights, &window.out,
-                                       tw_cmsis_nn_table(call, TW_BLOB_BIAS, window.channel),
-                                       &window.out, window.y));
+    return tw_cmsis_nn_status(convolve(
+        &context, &window.params, &scales, &window.in, window.x, &window.filter, weights,
+        &window.out, tw_cmsis_nn_table(call, TW_BLOB_BIAS, window.channel), &window.out, window.y));
 }
 
 TW_CMSIS_NN_KERNEL(conv_s8w4, run, check);
