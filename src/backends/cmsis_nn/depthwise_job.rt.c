@@ -29,13 +29,15 @@ tw_status tw_cmsis_nn_depthwise_run(const tw_call *call, tw_cmsis_nn_depthwise_f
     if (window.out.c != tw_depthwise_outputs(call))
         return TW_E_SCHEDULE; /* the library has no bands of channels */
     tw_cmsis_nn_depthwise_params(&window, &params);
-    images = window.in.n; /* the library takes one at a time */
     window.filter.c = window.out.c;
+    images = window.in.n; /* the library takes one at a time */
     window.in.n = window.out.n = 1;
-    for (; images > 0 && status == TW_OK; images--) {
+    while (images-- > 0) {
         status = tw_cmsis_nn_status(function(&context, &params, &scales, &window.in, window.x,
                                              &window.filter, (const int8_t *)call->in[1].data,
                                              &window.out, bias, &window.out, window.y));
+        if (status != TW_OK || images == 0)
+            break;
         tw_cmsis_nn_next_image(&window, 1);
     }
     return status;
