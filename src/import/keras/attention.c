@@ -258,12 +258,14 @@ static bool attend(tw_kr_node *n, const heads *h)
     if (h->query < 1 || h->key < 1 || h->size < 1 || h->value_size < 1 || h->query % h->key != 0)
         return TW_KR_FAIL(n, "%lld and %lld heads of %lld and %lld", (long long)h->query,
                           (long long)h->key, (long long)h->size, (long long)h->value_size);
-    if (tw_kr_flag(n, "use_gate", false) &&
-        !(gate = tw_build1(n->b, "Sigmoid", project(n, "gate_dense", q, h->query, h->value_size),
-                           NULL)))
-        return false;
+    /* In this order: `.h5` has the variables one behind the other. */
+    tw_value *features = q;
     q = project(n, "query_dense", q, h->query, h->size);
     k = q ? project(n, "key_dense", k, h->key, h->size) : NULL;
+    if (k && tw_kr_flag(n, "use_gate", false) &&
+        !(gate = tw_build1(n->b, "Sigmoid",
+                           project(n, "gate_dense", features, h->query, h->value_size), NULL)))
+        return false;
     v = k ? project(n, "value_dense", v, h->key, h->value_size) : NULL;
     q = v ? tw_build2(n->b, "Mul", q, tw_kr_scalar(n, 1.0 / sqrt((double)h->size)), NULL) : NULL;
     tw_value *weights = shares(n, shared_product(n, q, k, true));
