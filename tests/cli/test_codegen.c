@@ -432,6 +432,23 @@ static void test_libraries(void **state)
     expect_pattern(r.out, "Sigmoid +tw_esp_nn_sigmoid_table +esp-nn");
 }
 
+/* A kernel that has to do with less scratch than it would like is told of. */
+static void test_parts(void **state)
+{
+    (void)state;
+    tw_write_text("parts.twir",
+                  "graph \"g\" {\n  input %x : s8[1,9,6,3] quant(scale=0.05, zero=-20)\n"
+                  "  const %w : s8[64,3,3,3] quant(scale=0.01, zero=0) = random 1 -127 128\n"
+                  "  %y : s8[1,9,6,64] quant(scale=0.15, zero=5) = Conv (%x, %w) {pad_begin=[1,1], "
+                  "pad_end=[1,1]}\n  output %y\n}\n");
+    expect_status(tw_process("compile parts.twir --backend esp-nn -m 4600 -o parts.twp"), 0);
+    tw_result r = tw_process("codegen parts.twp --backend esp-nn --explain");
+    expect_status(r, 0);
+    expect_pattern(r.out, "Conv +tw_esp_nn_conv_s8 +esp-nn, in up to 4 parts, for want of scratch");
+    r = tw_process("codegen parts.twp --backend esp-nn --explain --json");
+    expect_text(r.out, "\"remark\": \"in up to 4 parts, for want of scratch\"");
+}
+
 static void test_projects(void **state)
 {
     (void)state;
@@ -572,8 +589,9 @@ int main(void)
         cmocka_unit_test(test_app),        cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_rows_out),   cmocka_unit_test(test_direct),
         cmocka_unit_test(test_two_models), cmocka_unit_test(test_libraries),
-        cmocka_unit_test(test_projects),   cmocka_unit_test(test_double),
-        cmocka_unit_test(test_folders),    cmocka_unit_test(test_usage),
+        cmocka_unit_test(test_parts),      cmocka_unit_test(test_projects),
+        cmocka_unit_test(test_double),     cmocka_unit_test(test_folders),
+        cmocka_unit_test(test_usage),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
