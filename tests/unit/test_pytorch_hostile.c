@@ -232,6 +232,39 @@ static void files_without_a_program(void **state)
     tw_arena_free(arena);
 }
 
+/* What the files hold for weights that are of a class of their own, as torchao's quantize_ makes them: in the
+ * archive of torch 2.8 and later a pickle each, in the flat layout one pickle for all. */
+static void subclasses_are_refused_by_name(void **state)
+{
+    (void)state;
+    static const char config[] =
+        "{\"config\": {\"fc.weight\": {\"path_name\": \"weight_0\", \"is_param\": true, "
+        "\"use_pickle\": true, \"tensor_meta\": null}}}";
+    static const char program[] = "{\"schema_version\": {\"major\": 8}, \"graph_module\": "
+                                  "{\"graph\": {}, \"signature\": {}}}";
+    static const char pickle[] = "\x80\x02}X\x09\0\0\0"
+                                 "fc.weightctorch._tensor\n_rebuild_from_type_v2\n.";
+    tw_arena *arena = tw_arena_new();
+    tw_test_zip zip, inner;
+    tw_test_zip_begin(&zip, arena);
+    tw_test_zip_add(&zip, "m/archive_format", "pt2", 3, false);
+    tw_test_zip_add(&zip, "m/models/model.json", program, sizeof program - 1, false);
+    tw_test_zip_add(&zip, "m/data/weights/model_weights_config.json", config, sizeof config - 1,
+                    false);
+    tw_test_zip_end(&zip);
+    expect(&zip, TW_CODE_UNSUPPORTED, "'fc.weight' is a tensor subclass");
+
+    tw_test_zip_begin(&inner, arena);
+    tw_test_zip_add(&inner, "archive/data.pkl", pickle, sizeof pickle - 1, false);
+    tw_test_zip_end(&inner);
+    tw_test_zip_begin(&zip, arena);
+    tw_test_zip_add(&zip, "serialized_exported_program.json", program, sizeof program - 1, false);
+    tw_test_zip_add(&zip, "serialized_state_dict.pt", inner.data, inner.bytes, false);
+    tw_test_zip_end(&zip);
+    expect(&zip, TW_CODE_UNSUPPORTED, "'torch._tensor _rebuild_from_type_v2'");
+    tw_arena_free(arena);
+}
+
 static void programs_are_checked(void **state)
 {
     (void)state;
@@ -359,11 +392,17 @@ static void page_is_complete(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pickles_call_nothing), cmocka_unit_test(pickles_are_held_to_their_length),
-        cmocka_unit_test(cycles_end),           cmocka_unit_test(code_is_refused_with_its_line),
-        cmocka_unit_test(deep_code_is_refused), cmocka_unit_test(files_without_a_program),
-        cmocka_unit_test(programs_are_checked), cmocka_unit_test(page_is_complete),
-        cmocka_unit_test(damaged_files),        cmocka_unit_test(constants_in_the_text_are_checked),
+        cmocka_unit_test(pickles_call_nothing),
+        cmocka_unit_test(pickles_are_held_to_their_length),
+        cmocka_unit_test(cycles_end),
+        cmocka_unit_test(code_is_refused_with_its_line),
+        cmocka_unit_test(deep_code_is_refused),
+        cmocka_unit_test(files_without_a_program),
+        cmocka_unit_test(programs_are_checked),
+        cmocka_unit_test(page_is_complete),
+        cmocka_unit_test(damaged_files),
+        cmocka_unit_test(constants_in_the_text_are_checked),
+        cmocka_unit_test(subclasses_are_refused_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
