@@ -205,7 +205,8 @@ void cli_report_json(const tw_report *r, json_t *object)
     set_number(memory, "scratch", r->memory.scratch);
     set_number(memory, "state", r->memory.state);
     set_number(memory, "context", r->memory.context);
-    set_number(memory, "stack", r->memory.stack);
+    /* Nothing is known of it before a compiler has seen the firmware: `make stack` in codegen's program. */
+    json_object_set_new(memory, "stack", json_null());
     json_object_set_new(object, "memory", memory);
     set_number(flash, "weights", r->flash.weights);
     set_number(flash, "plan", r->flash.plan);
@@ -278,8 +279,6 @@ void cli_report_totals(const tw_report *r, FILE *file)
             cli_grouped(r->memory.total, a), cli_grouped(r->memory.activations, b),
             cli_grouped(r->memory.scratch, c), cli_grouped(r->memory.state, d),
             cli_grouped(r->memory.context, e));
-    if (r->memory.stack)
-        fprintf(file, "stack  at most %s bytes\n", cli_grouped(r->memory.stack, a));
     if (r->slow.bytes)
         fprintf(file, "slow   %s of these bytes, %s read and %s written a run\n",
                 cli_grouped(r->slow.bytes, a), cli_grouped(r->slow.traffic_read, b),

@@ -76,7 +76,7 @@ function tile(title, big, unit, parts, sub) {
 function showTiles() {
   const m = report.memory, f = report.flash, list = (parts) => parts.filter((p) => p[1]).map((p) => p[0] + " " + count(p[1])).join(", ");
   const ram = [["activations", m.activations], ["scratch", m.scratch], ["state", m.state], ["context", m.context]];
-  tile("RAM", count(m.total), "bytes", ram, [list(ram), m.stack ? "stack at most " + count(m.stack) : ""].filter(Boolean));
+  tile("RAM", count(m.total), "bytes", ram, [list(ram)]);
   if (report.layerwise)
     tile("Against layer by layer", share(m.activations, report.layerwise), "of the activations",
       [], ["layer by layer, nothing in place: " + count(report.layerwise), "smallest budget that works: " + count(report.smallest_budget)]);

@@ -276,7 +276,6 @@ typedef struct tw_report {
     struct {
         uint32_t total; /* what the fast and slow memories and the state hold, context included */
         uint32_t activations, scratch, state, context;
-        uint32_t stack; /* an upper bound, not part of the total */
     } memory;
     struct {
         uint32_t weights, plan, total;

@@ -184,8 +184,6 @@ static void plans_are_shown_too(void **state)
     page = page_of("tiny.twir --prefer memory");
     json_t *model = data_of(page);
     free(page);
-    json_object_set_new(json_object_get(model, "memory"), "stack",
-                        json_incref(json_object_get(json_object_get(plan, "memory"), "stack")));
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
         if (!json_equal(json_object_get(plan, same[i]), json_object_get(model, same[i])))
             fail_msg("the plan says another \"%s\"", same[i]);
