@@ -10,7 +10,7 @@
 /* The table between its steps: 65536 * sigmoid(x / 24 / 2^bits), x from 0 up, times 2^bits. */
 static inline uint32_t tw_sigmoid_between(const uint16_t *table, uint32_t x, uint32_t bits)
 {
-    const uint32_t step = x >> bits, rest = x & ((1u << bits) - 1u);
+    const uint32_t step = x >> bits, rest = x & (((uint32_t)1 << bits) - 1u);
     return ((uint32_t)table[step] << bits) + rest * (uint32_t)(table[step + 1u] - table[step]);
 }
 

@@ -51,16 +51,15 @@ static int precedes(const tw_ranking *r, int32_t i, int32_t j)
 
 static void sift_down(const tw_ranking *r, int32_t at, int32_t index)
 {
-    for (;;) {
-        int32_t child = 2 * at + 1;
-        if (child >= r->size)
-            break;
+    int32_t child = 2 * at + 1;
+    while (child < r->size) {
         if (child + 1 < r->size && precedes(r, r->heap[child], r->heap[child + 1]))
             child++;
         if (!precedes(r, index, r->heap[child]))
             break;
         r->heap[at] = r->heap[child];
         at = child;
+        child = 2 * at + 1;
     }
     r->heap[at] = index;
 }

@@ -40,12 +40,13 @@ static void test_bounds(void **state)
         const long bound = bound_of(formats[i], "");
         assert_in_range(bound, 500, 15000);
         /* A kernel, which is called through a pointer alone, that takes 50,000 bytes more. */
-        expect_shell(0,
-                     "sed -i 's/^static tw_status run_f32(const tw_call .call)$/static void more(void) "
-                     "{ volatile char room[50000]; room[0] = 0; }\\n&/;"
-                     "/run_f32(const/,/^{/s/^{/{ more();/' %s/src/ops/conv.rt.c && "
-                     "grep -q 'more();' %s/src/ops/conv.rt.c",
-                     formats[i], formats[i]);
+        expect_shell(
+            0,
+            "sed -i 's/^static tw_status run_f32(const tw_call .call)$/static void more(void) "
+            "{ volatile char room[50000]; room[0] = 0; }\\n&/;"
+            "/run_f32(const/,/^{/s/^{/{ more();/' %s/src/ops/conv.rt.c && "
+            "grep -q 'more();' %s/src/ops/conv.rt.c",
+            formats[i], formats[i]);
         const long more = bound_of(formats[i], "");
         assert_in_range(more, 50000, bound + 51000);
     }

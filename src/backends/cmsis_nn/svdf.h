@@ -9,7 +9,8 @@
 static inline uint64_t tw_cmsis_nn_svdf_scratch(int32_t batch, int32_t filters, int32_t units,
                                                 uint64_t memory)
 {
-    const uint64_t sums = (uint64_t)(uint32_t)batch * ((uint32_t)filters + (uint32_t)units) * 4u;
+    const uint64_t results = (uint64_t)(uint32_t)filters + (uint32_t)units;
+    const uint64_t sums = results * (uint32_t)batch * 4u;
     return (memory + 3) / 4 * 4 + sums;
 }
 

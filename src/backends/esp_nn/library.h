@@ -20,7 +20,7 @@
 
 static inline int tw_esp_nn_is_aligned(const void *at)
 {
-    return ((uintptr_t)at & (TW_ESP_NN_ALIGN - 1)) == 0;
+    return ((uintptr_t)(const uint8_t *)at & (TW_ESP_NN_ALIGN - 1)) == 0;
 }
 
 static inline data_dims_t tw_esp_nn_dims(int32_t width, int32_t height, int32_t channels)
