@@ -38,7 +38,8 @@ static void check(const char *body, float want)
     tw_test_zip zip;
     tw_diag diag = {0};
     make_module(&zip, arena, body);
-    tw_graph *graph = tw_import_bytes(arena, zip.data, zip.bytes, "model.pt", &options, NULL, &diag);
+    tw_graph *graph =
+        tw_import_bytes(arena, zip.data, zip.bytes, "model.pt", &options, NULL, &diag);
     if (!graph || !tw_reference_run(graph, arena, in, out, 0, &diag))
         fail_msg("%s: %s", body, diag.message);
     for (int i = 0; i < 2; i++)
