@@ -94,8 +94,9 @@ const tw_command tw_command_compile = {
     .synopsis = "MODEL -o PLAN",
     .about =
         "Imports the model, normalises it, decides where every byte lives and writes the "
-        "plan. MODEL is an ONNX or TensorFlow Lite model or a network in the text IR, told by its "
-        "content. The "
+        "plan. MODEL is an ONNX, TensorFlow Lite, PyTorch, Keras or TensorFlow model, a "
+        "SavedModel's "
+        "folder among them, or a network in the text IR, told by its content. The "
         "same model and options give the same bytes. When the budget is too small, the message "
         "names the operator, its bytes and the smallest budget that works, and no file is "
         "written.",
