@@ -45,7 +45,8 @@ static void test_signatures(void **state)
     expect_status(r, 2);
     expect_text(r.err, "no signature 'nosuch'; it has ");
     expect_text(r.err, "serve");
-    r = tw_process("inspect %s/tests/data/tensorflow/tf_frozen_nchw/frozen.pb --signature serve", root);
+    r = tw_process("inspect %s/tests/data/tensorflow/tf_frozen_nchw/frozen.pb --signature serve",
+                   root);
     expect_status(r, 2);
     expect_text(r.err, "a frozen graph has none");
 }
