@@ -194,7 +194,7 @@ static void test_known(void **state)
     }
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const tw_known *k = &known[i];
-        tw_session session;
+        tw_session session = {0};
         tw_diag diag = {0};
         float out = 0;
         if (!compile(arena, data, k->model, k->signature, &session, &diag))
@@ -301,7 +301,7 @@ static void test_refusals(void **state)
         skip();
     }
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        tw_session session;
+        tw_session session = {0};
         tw_diag diag = {0};
         assert_false(compile(arena, data, refused[i].model, refused[i].signature, &session, &diag));
         assert_int_equal(diag.code, refused[i].code);
