@@ -1,6 +1,6 @@
-/* A QEMU plugin (TCG plugin API 1) that counts the instructions of a library within a program: those at addresses
- * of its functions. In: ranges=FILE, a line a function, "start bytes" in hexadecimal, in any order. Out: when the
- * program ends, "library: N" on standard error. bench/firmware builds and uses it. Debian has no header of this
+/* A QEMU plugin (TCG plugin API 1) that counts the instructions of some functions of a program, those at their
+ * addresses. In: ranges=FILE, a line a function, "start bytes" in hexadecimal, in any order. Out: when the
+ * program ends, "inside: N" on standard error. bench/firmware builds and uses it. Debian has no header of this
  * interface: what is called of it is declared here. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static void ended(qemu_plugin_id_t id, void *user)
 {
     (void)id;
     (void)user;
-    fprintf(stderr, "library: %" PRIu64 "\n", executed);
+    fprintf(stderr, "inside: %" PRIu64 "\n", executed);
 }
 
 int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv)

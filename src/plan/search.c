@@ -57,7 +57,7 @@ static double firings(const tw_roll_step *s)
  * anything take the least memory that comes near. */
 static double price_of(const tw_scene *scene, int from, int to, double calls, double moved)
 {
-    const double call = scene->schedule->target_count > 1 ? 900 : 400, move = 0.25;
+    const double call = scene->schedule->target_count > 1 ? 1150 : 400, move = 0.25;
     double cost = calls * call + moved * move;
     for (int i = from; i < to; i++) {
         const tw_step *s = &scene->schedule->steps[i];

@@ -212,7 +212,7 @@ static double cost_of(const char *path, const tw_compile_options *options)
     compile(path, options, &compiled);
     assert_true(tw_session_open(&session, compiled.plan, compiled.plan_bytes, &diag));
     assert_true(tw_session_run(&session, &diag));
-    const double cost = (double)compiled.report.macs / 5 + session.context.firings * 900.0 +
+    const double cost = (double)compiled.report.macs / 5 + session.context.firings * 1150.0 +
                         session.context.moved * 0.25;
     tw_session_close(&session);
     tw_compiled_free(&compiled);
