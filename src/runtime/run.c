@@ -139,7 +139,6 @@ static int narrow(const tw_runner *r, const tw_plan_operand *o, int32_t first, i
  * input rows. */
 static int make_views(const tw_runner *r, uint32_t index, int32_t rows, int accumulates, tw_view *v)
 {
-    static const tw_view absent; /* copied, not a call of memset: one an operand and firing adds up */
     const tw_plan_step *s = &r->steps[index];
     const tw_plan_operand *o = tw_inputs_of(r, s), *outputs = tw_outputs_of(r, s);
     const tw_plan_operand *last = outputs + s->output_count;
@@ -148,7 +147,7 @@ static int make_views(const tw_runner *r, uint32_t index, int32_t rows, int accu
         const tw_tensor *t;
         int32_t first = 0, end;
         if (o->tensor == TW_ABSENT) {
-            *v = absent;
+            *v = tw_absent_view();
             continue;
         }
         t = tw_tensor_of(r, o);
