@@ -118,7 +118,7 @@ static int make_views(const tw_runner *r, uint32_t index, int32_t pixels, tw_vie
     const int32_t made = r->step[index].a, width = tw_step_width(r, s);
     for (; o < last; o++, v++) {
         if (o->tensor == TW_ABSENT)
-            *v = tw_absent_view();
+            *v = tw_absent_view;
         else if (o < outputs && o->column == 0)
             tw_whole_view(r, tw_tensor_of(r, o), v);
         else if (o < outputs ? !make_input_block(r, s, o, made, pixels, v)

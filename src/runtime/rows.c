@@ -1,6 +1,8 @@
 /* Row maps: see rows.h. */
 #include "runtime/rows.h"
 
+const tw_view tw_absent_view = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0};
+
 int32_t tw_map_rows(int32_t a, int32_t scale, int32_t add, int32_t div)
 {
     int64_t v;

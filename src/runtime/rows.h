@@ -15,6 +15,10 @@ enum { TW_ELEMENT_TYPES = 1 TW_DTYPE_LIST(TW_DTYPE_ONE) };
 #undef TW_DTYPE_ONE
 extern const uint8_t tw_element_bytes[TW_ELEMENT_TYPES];
 
+/* Of an operand that is not there. Defined out of sight of those who assign it: a compiler that sees zeros calls
+ * memset, at every firing. */
+extern const tw_view tw_absent_view;
+
 /* b > 0. Most maps have 1 there, and division in 64 bits is a long call on small processors. */
 static inline int64_t tw_floor_div(int64_t a, int64_t b)
 {

@@ -147,7 +147,7 @@ static int make_views(const tw_runner *r, uint32_t index, int32_t rows, int accu
         const tw_tensor *t;
         int32_t first = 0, end;
         if (o->tensor == TW_ABSENT) {
-            *v = tw_absent_view();
+            *v = tw_absent_view;
             continue;
         }
         t = tw_tensor_of(r, o);

@@ -89,13 +89,6 @@ static inline uint32_t tw_leader_of(const tw_runner *r, uint32_t stream)
     return over == TW_ABSENT ? stream : over;
 }
 
-/* Of an operand that is not there; assigned, as a call of memset for each at every firing adds up. */
-static inline tw_view tw_absent_view(void)
-{
-    tw_view none = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0};
-    return none;
-}
-
 /* The view of all of a tensor. */
 static inline void tw_whole_view(const tw_runner *r, const tw_tensor *t, tw_view *v)
 {

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "graph/graph.h"
 #include "import/import.h"
+#include "import/pytorch/script.h"
 #include "import/pytorch/torch.h"
 #include "support/zip_writer.h"
 
@@ -209,6 +210,24 @@ static void deep_code_is_refused(void **state)
     tw_arena_free(arena);
 }
 
+/* Memory follows the length of the code, however much of it stands in one line. */
+static void long_lines_take_no_more(void **state)
+{
+    enum { TEXTS = 20000 };
+    (void)state;
+    tw_arena *arena = tw_arena_new(), *own = tw_arena_new();
+    tw_map functions = {0};
+    tw_diag diag = {0};
+    char *code = tw_format(arena, "def f(self):\n    return [%*s'b']\n", TEXTS * 4, "");
+    for (char *at = strchr(code, '[') + 1; at[1] != 'b'; at += 4)
+        memcpy(at, "'a',", 4);
+    if (!tw_script_parse(own, code, "m.py", "__torch__", &functions, &diag))
+        fail_msg("%s", diag.message);
+    assert_true(tw_arena_bytes(own) < 200 * strlen(code));
+    tw_arena_free(own);
+    tw_arena_free(arena);
+}
+
 /* --- archives without a program ---------------------------------------------------------------- */
 
 static void files_without_a_program(void **state)
@@ -403,6 +422,7 @@ int main(void)
         cmocka_unit_test(damaged_files),
         cmocka_unit_test(constants_in_the_text_are_checked),
         cmocka_unit_test(subclasses_are_refused_by_name),
+        cmocka_unit_test(long_lines_take_no_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

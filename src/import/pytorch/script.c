@@ -108,16 +108,17 @@ static bool read_number(tw_reader *r)
 
 static bool read_text(tw_reader *r)
 {
-    const char quote = *r->at++;
-    char *to = tw_alloc(r->arena, strcspn(r->at, "\n") + 1);
+    const char quote = *r->at++, *end = r->at;
+    while (*end && *end != quote && *end != '\n')
+        end += *end == '\\' && end[1] && end[1] != '\n' ? 2 : 1;
+    if (*end != quote)
+        return fail(r, "a string without an end");
+    char *to = tw_alloc(r->arena, (size_t)(end - r->at) + 1);
     r->text = to;
-    while (*r->at && *r->at != quote && *r->at != '\n') {
-        if (*r->at == '\\' && r->at[1] && r->at[1] != '\n')
-            r->at++;
+    while (r->at < end) {
+        r->at += *r->at == '\\';
         *to++ = *r->at++;
     }
-    if (*r->at != quote)
-        return fail(r, "a string without an end");
     r->at++;
     r->mark = MARK_TEXT;
     return true;
