@@ -61,7 +61,7 @@ static void run_folder(const char *folder, int least)
 static void layers(void **state)
 {
     (void)state;
-    run_folder("tests/data/keras", 185);
+    run_folder("tests/data/keras", 189);
 }
 
 /* --- the ledger -------------------------------------------------------------------------------- */
