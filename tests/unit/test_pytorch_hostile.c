@@ -370,7 +370,7 @@ static void constants_in_the_text_are_checked(void **state)
 static void damaged_files(void **state)
 {
     (void)state;
-    static const char *const files[] = {"program.pt2", "decomposed.pt2", "script.pt",
+    static const char *const files[] = {"program.pt2", "decomposed-2.7.pt2", "script.pt",
                                         "flat-2.1.pt2"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         tw_arena *arena = tw_arena_new();

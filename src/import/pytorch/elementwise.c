@@ -115,25 +115,31 @@ bool tw_torch_op_hardshrink(tw_torch_call *c)
 }
 
 /* lower and upper at argument i, then training: the mean of the slopes when it does not train. */
-static bool leaky_between(tw_torch_call *c, int i)
+static tw_value *leaky_between(tw_torch_call *c, int i)
 {
     const double slope = (tw_torch_real(c, i) + tw_torch_real(c, i + 1)) / 2;
     if (tw_torch_flag(c, i + 2))
-        return TW_TORCH_UNSUPPORTED(c, "in training; call eval() before exporting");
-    return tw_torch_give(c, tw_build1(c->b, "LeakyRelu", tw_torch_real_in(c, 0),
-                                      TW_SETTINGS(tw_set_float("alpha", (float)slope))));
+        return TW_TORCH_UNSUPPORTED(c, "in training; call eval() before exporting"), NULL;
+    return tw_build1(c->b, "LeakyRelu", tw_torch_real_in(c, 0),
+                     TW_SETTINGS(tw_set_float("alpha", (float)slope)));
 }
 
 /* (x, lower, upper, training) */
 bool tw_torch_op_rrelu(tw_torch_call *c)
 {
-    return leaky_between(c, 1);
+    return tw_torch_give(c, leaky_between(c, 1));
 }
 
 /* (x, noise, lower, upper, training) */
 bool tw_torch_op_rrelu_with_noise(tw_torch_call *c)
 {
-    return leaky_between(c, 2);
+    return tw_torch_give(c, leaky_between(c, 2));
+}
+
+/* The second result is the noise, which only training makes. */
+bool tw_torch_op_rrelu_with_noise_functional(tw_torch_call *c)
+{
+    return tw_torch_give_first(c, leaky_between(c, 2), 2);
 }
 
 /* The second result is what training keeps. */

@@ -46,7 +46,7 @@ bool tw_torch_op_zeros(tw_torch_call *c)
            filled(c, rank, dim, dtype, value_of(c));
 }
 
-/* (size, stride, dtype, ...) */
+/* (size, stride or order of the axes in memory, dtype, ...) */
 bool tw_torch_op_zeros_strided(tw_torch_call *c)
 {
     int64_t dim[TW_MAX_RANK];
