@@ -199,7 +199,8 @@ static bool store_back(tw_torch_call *c)
         return true;
     if (self->tensor->shares)
         return TW_TORCH_UNSUPPORTED(c, "it changes elements that another view shows, which is not "
-                                       "supported; work on a copy (clone) in the model");
+                                       "supported; work on a copy (clone) in the model, or export "
+                                       "it with run_decompositions()");
     self->tensor->value = tw_build_cast(c->b, tw_torch_value(c->t, c->result->tensor),
                                         tw_torch_value(c->t, self->tensor)->shape.dtype);
     self->tensor->changed = true;

@@ -18,11 +18,16 @@ static bool filled(tw_torch_call *c, int rank, const int64_t *dim, tw_dtype dtyp
            tw_torch_give(c, tw_build_full(c->b, shape, value));
 }
 
-/* (x, value): the type stays */
+/* (x, value, which a tensor may hold): the type stays */
 bool tw_torch_op_full_like_only(tw_torch_call *c)
 {
     const tw_value *x = tw_torch_in(c, 0);
-    return x && tw_torch_give(c, tw_build_full(c->b, x->shape, tw_torch_real(c, 1)));
+    if (!x || c->arg[1]->kind != TW_TORCH_TENSOR)
+        return x && tw_torch_give(c, tw_build_full(c->b, x->shape, tw_torch_real(c, 1)));
+    tw_value *value = tw_torch_in_as(c, 1, x->shape.dtype);
+    if (value && value->shape.rank != 0)
+        return TW_TORCH_FAIL(c, "the value has %d axes", value->shape.rank);
+    return value && tw_torch_give(c, tw_build_expand(c->b, value, &x->shape));
 }
 
 bool tw_torch_op_zeros_like_only(tw_torch_call *c)

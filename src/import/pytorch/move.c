@@ -91,37 +91,78 @@ bool tw_torch_op_diagonal(tw_torch_call *c)
 /* The most elements that are listed by place. */
 enum { MOST_LISTED = TW_BUILD_LIMIT / 8 };
 
-/* (x, size, stride, storage_offset): elements of an input, which lie in the order of its axes. What else has
- * strides of its own is not known here. */
+/* By address, which element of x, in the order of its axes, lies there: *ends addresses, -1 where none does.
+ * Elements of an input lie in that order, those of what a program computes where it says. */
+static int64_t *elements_by_address(tw_torch_call *c, const tw_value *x, int64_t *first,
+                                    int64_t *ends)
+{
+    const tw_torch_tensor *tensor = c->arg[0]->tensor;
+    const bool told = tensor && tensor->layout == TW_TORCH_ONE_LAYOUT;
+    const int64_t all = tw_shape_elements(&x->shape);
+    int64_t stride[TW_MAX_RANK], step = 1;
+    if (!told && (x->producer || x->data))
+        return TW_TORCH_UNSUPPORTED(
+                   c, "of a tensor of which nothing says where its elements lie; write "
+                      "it with view, transpose, unfold and slices"),
+               NULL;
+    *first = told ? tensor->stored.offset : 0;
+    bool fits = all >= 1 && all <= MOST_LISTED && *first <= MOST_LISTED;
+    *ends = fits ? *first + 1 : 0;
+    for (int i = x->shape.rank - 1; i >= 0 && fits; step *= x->shape.dim[i--]) {
+        stride[i] = told ? tensor->stored.stride[i] : step;
+        fits = stride[i] <= MOST_LISTED;
+        *ends += fits ? (x->shape.dim[i] - 1) * stride[i] : 0;
+    }
+    if (!fits || *ends > MOST_LISTED)
+        return TW_TORCH_UNSUPPORTED(c, "of %lld elements", (long long)all), NULL;
+    int64_t *element = tw_alloc_array(c->t->scratch, (size_t)*ends, sizeof *element);
+    for (int64_t i = 0; i < *ends; i++)
+        element[i] = -1;
+    for (int64_t i = 0; i < all; i++) {
+        int64_t at = *first;
+        for (int64_t k = x->shape.rank - 1, rest = i; k >= 0; rest /= x->shape.dim[k--])
+            at += rest % x->shape.dim[k] * stride[k];
+        element[at] = i;
+    }
+    return element;
+}
+
+/* (x, size, stride, storage_offset) */
 bool tw_torch_op_as_strided(tw_torch_call *c)
 {
     tw_value *x = tw_torch_in(c, 0);
     const int rank = tw_torch_length(c, 1);
-    int64_t size[TW_MAX_RANK] = {0}, stride[TW_MAX_RANK] = {0}, count = 1;
-    const int64_t first = tw_torch_has(c, 3) ? tw_torch_int(c, 3) : 0;
+    int64_t size[TW_MAX_RANK] = {0}, stride[TW_MAX_RANK] = {0}, count = 1, first, ends;
     if (!x || rank < 1 || rank > TW_MAX_RANK || tw_torch_length(c, 2) != rank ||
         !tw_torch_ints(c, 1, rank, size) || !tw_torch_ints(c, 2, rank, stride))
         return false;
-    if (x->producer || x->data)
-        return TW_TORCH_UNSUPPORTED(c, "of what is not an input of the model; write it with view, "
-                                       "transpose, unfold and slices");
+    const int64_t *element = elements_by_address(c, x, &first, &ends);
+    if (!element)
+        return false;
     const int64_t all = tw_shape_elements(&x->shape);
-    int64_t last = first;
+    first = tw_torch_has(c, 3) ? tw_torch_int(c, 3) : first;
+    if (first < 0 || first >= ends)
+        return TW_TORCH_FAIL(c, "it begins beyond the %lld elements", (long long)all);
     for (int i = 0; i < rank; i++) {
-        if (size[i] < 1 || size[i] > MOST_LISTED / count || stride[i] < 0 || stride[i] > all)
+        if (size[i] < 1 || size[i] > MOST_LISTED / count || stride[i] < 0 ||
+            stride[i] > MOST_LISTED)
             return TW_TORCH_UNSUPPORTED(c, "an extent of %lld with a stride of %lld",
                                         (long long)size[i], (long long)stride[i]);
         count *= size[i];
-        last += (size[i] - 1) * stride[i];
-        if (first < 0 || last >= all)
-            return TW_TORCH_FAIL(c, "it reaches beyond the %lld elements", (long long)all);
     }
     int64_t *at = tw_alloc_array(c->t->scratch, (size_t)count, sizeof *at);
+    bool in_order = count == all;
     for (int64_t i = 0; i < count; i++) {
-        at[i] = first;
+        int64_t address = first;
         for (int64_t k = rank - 1, rest = i; k >= 0; rest /= size[k--])
-            at[i] += rest % size[k] * stride[k];
+            address += rest % size[k] * stride[k];
+        if (address >= ends || element[address] < 0)
+            return TW_TORCH_FAIL(c, "it reaches what is none of the %lld elements", (long long)all);
+        at[i] = element[address];
+        in_order = in_order && at[i] == i;
     }
+    if (in_order)
+        return tw_torch_give(c, tw_build_reshape(c->b, x, rank, size));
     tw_value *index = tw_build_reshape(c->b, tw_build_list(c->b, (int)count, at), rank, size);
     x = tw_build_reshape(c->b, x, 1, &all);
     return index && x && tw_torch_give(c, tw_build_gather(c->b, x, index, 0, 0));

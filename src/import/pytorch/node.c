@@ -237,6 +237,8 @@ static bool name_one(tw_program *p, const json_t *output, tw_torch_object *o)
             name = tw_program_text(json_object_get(v, "as_tensor"), "name");
         if (v && *name)
             tw_map_put(p->t->scratch, &p->values, tw_strdup(p->t->scratch, name), o);
+        if (v && i == 0 && o->kind == TW_TORCH_TENSOR)
+            tw_program_lay_out(p, name, o->tensor);
         if (v)
             return true;
     }

@@ -45,10 +45,18 @@ typedef struct tw_torch_stored {
     int64_t size[TW_MAX_RANK], stride[TW_MAX_RANK];
 } tw_torch_stored;
 
+/* Does a program say where the elements of a tensor that it computes lie? */
+typedef enum tw_torch_layout {
+    TW_TORCH_NO_LAYOUT,
+    TW_TORCH_ONE_LAYOUT,
+    TW_TORCH_LAYOUTS /* by several names, not the same */
+} tw_torch_layout;
+
 /* One tensor that a program knows, perhaps by several names. */
 typedef struct tw_torch_tensor {
-    tw_value *value; /* null: still in the file */
-    tw_torch_stored stored;
+    tw_value *value;        /* null: still in the file */
+    tw_torch_stored stored; /* of a computed one, with a layout: offset, rank, sizes and strides */
+    tw_torch_layout layout;
     bool shares; /* another tensor sees the same elements: a view, or what it is a view of */
     bool changed;
 } tw_torch_tensor;

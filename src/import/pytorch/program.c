@@ -57,6 +57,35 @@ static bool read_extents(const json_t *list, int rank, int64_t *to)
     return (int)json_array_size(list) == rank;
 }
 
+/* Sizes, strides and offset. False: they are not numbers, or do not fit each other. */
+static bool read_layout(const json_t *meta, tw_torch_stored *s)
+{
+    const json_t *sizes = json_object_get(meta, "sizes");
+    s->offset =
+        json_integer_value(json_object_get(json_object_get(meta, "storage_offset"), "as_int"));
+    s->rank = (int)json_array_size(sizes);
+    return read_extents(sizes, s->rank, s->size) &&
+           read_extents(json_object_get(meta, "strides"), s->rank, s->stride) && s->offset >= 0;
+}
+
+void tw_program_lay_out(const tw_program *p, const char *name, tw_torch_tensor *tensor)
+{
+    const json_t *meta = json_object_get(json_object_get(p->graph, "tensor_values"), name);
+    tw_torch_stored s = {0};
+    if (!tensor->value || json_array_size(json_object_get(meta, "sizes")) > TW_MAX_RANK)
+        return;
+    bool known = read_layout(meta, &s) && s.rank == tensor->value->shape.rank;
+    for (int i = 0; known && i < s.rank; i++)
+        known = s.size[i] == tensor->value->shape.dim[i];
+    if (tensor->layout == TW_TORCH_NO_LAYOUT && known) {
+        tensor->stored = s;
+        tensor->layout = TW_TORCH_ONE_LAYOUT;
+    } else if (!known || s.offset != tensor->stored.offset ||
+               memcmp(s.stride, tensor->stored.stride, sizeof s.stride) != 0) {
+        tensor->layout = TW_TORCH_LAYOUTS;
+    }
+}
+
 static bool add_tensor(tw_program *p, const char *name, const json_t *entry, const char *folder)
 {
     tw_torch *t = p->t;
@@ -75,11 +104,7 @@ static bool add_tensor(tw_program *p, const char *name, const json_t *entry, con
     tw_torch_stored *s = &o->tensor->stored;
     s->dtype = tw_program_dtype(json_integer_value(json_object_get(meta, "dtype")));
     s->key = tw_format(t->scratch, "%s%s", folder, tw_program_text(entry, "path_name"));
-    s->rank = (int)rank;
-    s->offset =
-        json_integer_value(json_object_get(json_object_get(meta, "storage_offset"), "as_int"));
-    if (!read_extents(sizes, s->rank, s->size) ||
-        !read_extents(json_object_get(meta, "strides"), s->rank, s->stride) || s->offset < 0)
+    if (!read_layout(meta, s))
         return PROGRAM_FAIL(p, "'%.200s' has sizes and strides that do not fit each other", name);
     tw_map_put(t->scratch, &p->tensors, tw_strdup(t->scratch, name), o);
     return true;

@@ -32,6 +32,8 @@ typedef struct tw_program {
 const char *tw_program_text(const json_t *object, const char *key);
 /* The element type of that number in a program; -1: none that is read. */
 int tw_program_dtype(int64_t code);
+/* Notes where the elements of a computed tensor lie, as the program says of that name. */
+void tw_program_lay_out(const tw_program *p, const char *name, tw_torch_tensor *tensor);
 
 /* --- programs of early schemas: early.c --------------------------------------------------------- */
 
