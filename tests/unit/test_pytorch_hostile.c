@@ -220,8 +220,11 @@ static void long_lines_take_no_more(void **state)
     tw_map functions = {0};
     tw_diag diag = {0};
     char *code = tw_format(arena, "def f(self):\n    return [%*s'b']\n", TEXTS * 4, "");
-    for (char *at = strchr(code, '[') + 1; at[1] != 'b'; at += 4)
-        memcpy(at, "'a',", 4);
+    for (char *at = strchr(code, '[') + 1; at[1] != 'b'; at += 4) {
+        at[0] = at[2] = '\'';
+        at[1] = 'a';
+        at[3] = ',';
+    }
     if (!tw_script_parse(own, code, "m.py", "__torch__", &functions, &diag))
         fail_msg("%s", diag.message);
     assert_true(tw_arena_bytes(own) < 200 * strlen(code));
