@@ -439,6 +439,26 @@ static TW_INLINE void add_taps(uint32_t a[2], uint32_t b[2], const int16_t *x, c
     }
 }
 
+#elif defined(__ARM_ARCH_6M__)
+
+/* One pixel after the other: eight registers hold no more. */
+static TW_INLINE void add_taps(uint32_t a[2], uint32_t b[2], const int16_t *x, const int8_t *u,
+                               const int8_t *v, int32_t n, const int pixels)
+{
+    int q;
+    for (q = 0; q < pixels; q++, x += TAPS) {
+        uint32_t to_a = 0, to_b = 0;
+        int32_t i;
+        for (i = 0; i < n; i++) {
+            const int32_t tap = x[i];
+            to_a += (uint32_t)(tap * u[i]);
+            to_b += (uint32_t)(tap * v[i]);
+        }
+        a[q] += to_a;
+        b[q] += to_b;
+    }
+}
+
 #else
 
 static TW_INLINE void add_taps(uint32_t a[2], uint32_t b[2], const int16_t *x, const int8_t *u,
