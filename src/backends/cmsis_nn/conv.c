@@ -97,18 +97,12 @@ static const char *pairs_fit(const tw_native_node *n)
                : NULL;
 }
 
-/* Without extension, deep ones are faster unpacked. */
-enum { DEEP = 48 };
-
 static const char *can_1x1_s8w4(const tw_native_node *n)
 {
-    const tw_shape *w = &n->node->in[1]->shape;
     const char *why = is_1x1(n);
     if (!why)
         why = pairs_fit(n);
-    return why ? why
-               : tw_cmsis_nn_slow(n, w->dim[w->rank - 1] >= DEEP ? TW_CMSIS_NN_WITHOUT_MVE
-                                                                 : TW_CMSIS_NN_DSP);
+    return why ? why : tw_cmsis_nn_slow(n, TW_CMSIS_NN_WITHOUT_MVE);
 }
 
 const tw_native tw_native_cmsis_nn_conv_1x1_s8w4 = {
@@ -123,7 +117,7 @@ static const char *can_s8w4(const tw_native_node *n)
     const char *why = a->group != 1 ? "groups" : pairs_fit(n);
     if (!why)
         why = fits(n);
-    return why ? why : tw_cmsis_nn_slow(n, is_1x1(n) ? TW_CMSIS_NN_DSP : TW_CMSIS_NN_WITHOUT_MVE);
+    return why ? why : tw_cmsis_nn_slow(n, TW_CMSIS_NN_WITHOUT_MVE);
 }
 
 const tw_native tw_native_cmsis_nn_conv_s8w4 = {

@@ -26,7 +26,7 @@ static const char *can_s8w4(const tw_native_node *n)
     if (w->dim[0] < 1 || w->dim[1] < 1)
         return "an extent of 0";
     if (tw_shape_elements(y) > w->dim[0])
-        return tw_cmsis_nn_slow(n, TW_CMSIS_NN_DSP); /* several rows */
+        return tw_cmsis_nn_slow(n, TW_CMSIS_NN_WITHOUT_MVE); /* several rows */
     return w->dim[1] % 2 ? "one row of an odd depth: its bands would begin within a byte" : NULL;
 }
 
