@@ -353,7 +353,7 @@ static bool is_group(const object *o)
            o->kind == TW_TORCH_DICT;
 }
 
-/* min(list) and its like, len, and the operators of lists. */
+/* len of what has elements, and the functions of lists and tuples. */
 static object *of_plain(tw_script *s, const char *name, object **a, int count, bool *known)
 {
     *known = true;
