@@ -18,8 +18,6 @@ static inline const char *tw_cmsis_nn_slow(const tw_native_node *n, uint32_t slo
         return NULL;
     return slow_on == TW_CMSIS_NN_PLAIN
                ? "the portable kernel is faster on processors without DSP extension"
-           : slow_on == TW_CMSIS_NN_DSP
-               ? "the portable kernel is faster on processors with the DSP extension alone"
                : "the portable kernel is faster on processors without MVE";
 }
 enum { TW_CMSIS_NN_WITHOUT_MVE = TW_CMSIS_NN_PLAIN | TW_CMSIS_NN_DSP };

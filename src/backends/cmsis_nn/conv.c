@@ -11,6 +11,12 @@ static int64_t taps_of(const tw_node *node)
     return tw_shape_elements(w) / w->dim[0];
 }
 
+/* why, or, where there is none, that the portable kernel of int8 (or 4 bit) weights is faster: all but on MVE. */
+static const char *or_slow(const tw_native_node *n, const char *why)
+{
+    return why ? why : tw_cmsis_nn_slow(n, TW_CMSIS_NN_WITHOUT_MVE);
+}
+
 /* ---- 1x1 ---- */
 
 /* Bands of a single output pixel are outputs. */
@@ -41,8 +47,7 @@ static const char *is_1x1(const tw_native_node *n)
 
 static const char *can_1x1(const tw_native_node *n)
 {
-    const char *why = is_1x1(n);
-    return why ? why : tw_cmsis_nn_slow(n, TW_CMSIS_NN_WITHOUT_MVE);
+    return or_slow(n, is_1x1(n));
 }
 
 const tw_native tw_native_cmsis_nn_conv_1x1_s8 = {
@@ -66,8 +71,7 @@ static const char *fits(const tw_native_node *n)
 
 static const char *can(const tw_native_node *n)
 {
-    const char *why = fits(n);
-    return why ? why : tw_cmsis_nn_slow(n, TW_CMSIS_NN_WITHOUT_MVE);
+    return or_slow(n, fits(n));
 }
 
 static uint32_t scratch(const tw_native_node *n, const tw_native_band *band)
@@ -100,9 +104,7 @@ static const char *pairs_fit(const tw_native_node *n)
 static const char *can_1x1_s8w4(const tw_native_node *n)
 {
     const char *why = is_1x1(n);
-    if (!why)
-        why = pairs_fit(n);
-    return why ? why : tw_cmsis_nn_slow(n, TW_CMSIS_NN_WITHOUT_MVE);
+    return or_slow(n, why ? why : pairs_fit(n));
 }
 
 const tw_native tw_native_cmsis_nn_conv_1x1_s8w4 = {
@@ -110,14 +112,11 @@ const tw_native tw_native_cmsis_nn_conv_1x1_s8w4 = {
     .can = can_1x1_s8w4,
 };
 
-/* What has no neighbours was left by the function for such. */
 static const char *can_s8w4(const tw_native_node *n)
 {
     const tw_conv_attributes *a = n->node->attributes;
     const char *why = a->group != 1 ? "groups" : pairs_fit(n);
-    if (!why)
-        why = fits(n);
-    return why ? why : tw_cmsis_nn_slow(n, TW_CMSIS_NN_WITHOUT_MVE);
+    return or_slow(n, why ? why : fits(n));
 }
 
 const tw_native tw_native_cmsis_nn_conv_s8w4 = {
