@@ -228,8 +228,8 @@ static void lower_native(tw_schedule *s, tw_step *step, const tw_target *target,
     native->why = tw_lower_native(target, node, &step->lowering, s->arena, l, &aliases);
     native->whole = l->scratch;
     native->parts = 1;
-    for (int i = 0; i < TW_MAX_HALVINGS && l->in_parts[i];
-         i++) { /* plan/parts.c may give it more */
+    /* Planned with the least; plan/parts.c may give it more. */
+    for (int i = 0; i < TW_MAX_HALVINGS && l->in_parts[i]; i++) {
         l->scratch = l->in_parts[i];
         native->parts = 2 << i;
     }
